@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The tables of a datapath: what its pinned maps hold, and who writes what.
+ *
+ *	name           type            key -> value                           written by
+ *	datapath       array, 1        -> struct datapath                     control
+ *	ports          array           port number -> struct port             control
+ *	if_port        hash            ifindex -> port number                 control
+ *	port_info      hash            port number -> struct port_info        control
+ *	masks          hash of arrays  enum packet_class -> struct mask_array control, replaced as a whole
+ *	mask_info      array           mask id -> struct mask_info            control
+ *	mask_hits      per-CPU array   mask id -> __u64                       program
+ *	flows          hash            64-bit hash -> slot                    control
+ *	flow_pages     array of arrays slot -> struct flow                    control
+ *	action_pages   array of arrays slot -> struct flow_action             control
+ *	stats_pages    array of arrays slot and CPU -> struct flow_stats      program
+ *	flow_slots     array           page -> struct slot_page               control
+ *	action_slots   array           page -> struct slot_page               control
+ *	cpu_state      per-CPU array   -> struct cpu_state                    program
+ *	drops          per-CPU hash    struct drop_key -> __u64               program
+ *
+ * "control" is one writer at a time, under the datapath's lock.  Order of its writes: a flow's entry and actions, then
+ * its slot number in flows, then the mask array that brings a new mask in; a deletion the other way round.  So a packet,
+ * or the next command after a kill, finds at worst a flow that nobody reaches.
+ */
+#pragma once
+
+#include "dp_counters.h"
+#include "flow_action.h"
+#include "flow_key.h"
+
+/* Changes whenever a pinned table's layout or meaning does. */
+#define DP_ABI	    1
+#define DP_NAME_LEN 16 /* IFNAMSIZ: the local port is a device of this name */
+
+enum {
+	MASKS_MAX = 1024,
+	FLOWS_DEFAULT = 200000,
+	FLOWS_LIMIT = 1 << 22,
+	PAGE_SHIFT = 12,
+	PAGE_SLOTS = 1 << PAGE_SHIFT,
+	ACTION_PAGES_MAX = 1024,
+};
+
+/* Masks are kept for each kind of packet, so that a packet walks only masks that can match it. */
+#define PACKET_CLASSES(X) \
+	X(OTHER, "other") \
+	X(ARP, "arp") \
+	X(IPV4, "ipv4") \
+	X(IPV4_TCP, "ipv4/tcp") \
+	X(IPV4_UDP, "ipv4/udp") \
+	X(IPV6, "ipv6") \
+	X(IPV6_TCP, "ipv6/tcp") \
+	X(IPV6_UDP, "ipv6/udp") \
+	X(MPLS, "mpls")
+
+enum packet_class {
+#define X(id, name) CLASS_##id,
+	PACKET_CLASSES(X)
+#undef X
+	PACKET_CLASSES_END
+};
+
+struct mask {
+	__u64 seed;  /* of flow_hash() */
+	__u32 id;    /* stable while the mask lives; index of mask_info and mask_hits */
+	__u32 words; /* KEY_WORDS_IPV4, KEY_WORDS_IPV6 or KEY_WORDS */
+	struct flow_key key;
+};
+
+/* In lookup order. */
+struct mask_array {
+	__u32 count;
+	__u32 zero;
+	struct mask mask[MASKS_MAX];
+};
+
+struct mask_info {
+	struct mask mask;
+	__u32 flows;   /* that use it; 0 = the id is free, or waits for its grace period */
+	__u32 retired; /* 1 = waits for a grace period */
+	__u32 class_flows[PACKET_CLASSES_END];
+	__u32 zero;
+};
+
+/* flow.actions when the list stands in the entry itself; else its first record's slot in action_pages. */
+#define ACTIONS_INLINE 0xffffffffU
+
+/*
+ * A flow entry.  Complete before its slot is published in flows; mask_id and key are never changed in place, and a
+ * modification writes a fresh list and stores `actions`, one aligned 32-bit word.
+ */
+struct flow {
+	__u32 mask_id;
+	__u32 actions;
+	struct flow_key key; /* masked */
+	struct flow_action inline_actions[FLOW_ACTIONS_INLINE + 1];
+	__u64 hash; /* its key in flows */
+	__u8 ufid[16];
+	__u32 action_count; /* of the list `actions` points to, ACTION_END not counted; control only */
+	__u32 zero;
+};
+
+_Static_assert(sizeof(struct flow) == 256, "a flow entry is four cache lines");
+
+/* Of one flow on one CPU; only that CPU writes it. */
+struct flow_stats {
+	__u64 packets;
+	__u64 bytes;	 /* on the wire without FCS, VLAN tags counted */
+	__u64 used_ns;	 /* CLOCK_MONOTONIC, coarse; 0 = never */
+	__u16 tcp_flags; /* seen so far, or-ed */
+	__u16 zero[3];
+};
+
+/* What the program needs of a port; ifindex 0 = no such port. */
+struct port {
+	__u32 ifindex;
+	__u32 flags;
+};
+
+enum port_attach {
+	PORT_ATTACH_NONE,
+	PORT_ATTACH_TCX,
+	PORT_ATTACH_CLSACT,
+};
+
+/* What the control side must know to show a port, and to give its device back as it was. */
+struct port_info {
+	__u32 ifindex;
+	__u32 host_ifindex;	/* of the local port, a veth pair of our own: the host's end; else 0 */
+	char name[DP_NAME_LEN]; /* at add-if; the current one is looked up by ifindex */
+	__u32 attach;		/* enum port_attach */
+	__u32 set_promisc;	/* we switched it on */
+	__u32 cleared_lro;	/* we switched it off */
+	__u32 made_clsact;	/* the qdisc is ours */
+};
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_USED,
+	SLOT_RETIRED, /* unreachable, but a packet in flight may still read it */
+};
+
+struct slot_page {
+	__u8 state[PAGE_SLOTS]; /* enum slot_state */
+};
+
+/* A datapath's own record. */
+struct datapath {
+	__u32 abi;   /* DP_ABI; first, so that any version can read it */
+	__u32 dirty; /* a writer is at work, or was killed: tables that can be derived must be made anew */
+	char name[DP_NAME_LEN];
+	__u64 netns_cookie; /* of the namespace it belongs to (SO_NETNS_COOKIE) */
+	__u32 max_flows;
+	__u32 max_masks;
+	__u32 possible_cpus;
+	__u32 flow_page_count;
+	__u32 action_page_count;
+	__u32 force_clsact;
+	__u32 flows;	  /* in use */
+	__u32 retired;	  /* slots and mask ids that wait for a grace period */
+	__u64 created_ns; /* CLOCK_REALTIME */
+};
+
+/* A CPU's own memory: the key of the packet at hand and the counters that no other CPU writes. */
+struct cpu_state {
+	struct flow_key key;
+	__u64 busy; /* 1 while the program runs here */
+	struct dp_counters count;
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The hash of a masked key.  The program finds flows by it and the controller files them under it, so this one
+ * function is shared code; the other headers here hold types only.
+ *
+ * One step is  h = bswap((h ^ word) * K1) * K2.  A multiplication carries differences only towards the high bits, the
+ * swap brings them down, and the second multiplication spreads them before the next word comes in.  With a single
+ * multiplication a step would map the top bit of one word onto bit 7 of the next one for every seed, and two flows that
+ * differ in just these two bits would collide whatever seed the mask is given.  Two chains, so that the multiplications
+ * of one do not wait for the other's; their last constants differ, so that equal differences do not cancel in the sum.
+ *
+ * The seed is secret and drawn for each mask.  A collision costs nothing but a new seed: only a full compare is a hit.
+ */
+#pragma once
+
+#include "flow_key.h"
+
+#define FLOW_HASH_K1 0x9e3779b97f4a7c15ULL
+#define FLOW_HASH_K2 0xd6e8feb86659fd93ULL
+#define FLOW_HASH_K3 0xa0761d6478bd642fULL
+
+/* key, mask: KEY_WORDS words each; words: KEY_WORDS_IPV4, KEY_WORDS_IPV6 or KEY_WORDS, those beyond are not visited. */
+static inline __attribute__((always_inline)) __u64 flow_hash(const __u64 *key, const __u64 *mask, __u32 words,
+							     __u64 seed)
+{
+	__u64 a = seed, b = ~seed;
+
+#pragma GCC unroll 15
+	for (int i = 0; i < KEY_WORDS; i++) {
+		if ((i == KEY_WORDS_IPV4 || i == KEY_WORDS_IPV6) && words <= (__u32)i)
+			break;
+		if (i % 2)
+			b = __builtin_bswap64((b ^ (key[i] & mask[i])) * FLOW_HASH_K1) * FLOW_HASH_K3;
+		else
+			a = __builtin_bswap64((a ^ (key[i] & mask[i])) * FLOW_HASH_K1) * FLOW_HASH_K2;
+	}
+	return a + b;
+}
