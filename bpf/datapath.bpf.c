@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tcvs datapath: a frame's way through the switch.
+ *
+ *	port	which port is this device, and is it still in our namespace
+ *	key	headers and metadata -> struct flow_key in this CPU's memory
+ *	lookup	masks of the packet's class, in order -> flow entry
+ *	count	flow statistics, mask hits, datapath counters
+ *	actions	output to ports; the last output redirects, those before send copies
+ *
+ * A frame that matches no flow is consumed and counted: nothing unmatched reaches the host's stack, or another program
+ * behind this one on the hook.
+ */
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "actions.h"
+#include "key.h"
+#include "lookup.h"
+#include "maps.h"
+#include "netns.h"
+#include "stats.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state *cpu, __u32 in_port)
+{
+	struct lookup l = { .key = &cpu->key };
+	struct execution x = { .skb = skb, .cpu = cpu, .in_port = in_port };
+	bool hit;
+
+	if (extract_key(skb, in_port, &cpu->key)) {
+		count_drop(in_port, DROP_SHORT);
+		COUNT(cpu, dropped);
+		return TC_ACT_SHOT;
+	}
+	hit = find_flow(&l);
+	cpu->count.mask_hit += l.tried;
+	if (!hit) {
+		COUNT(cpu, missed);
+		COUNT(cpu, lost); /* there is no way to userspace yet */
+		return TC_ACT_SHOT;
+	}
+	COUNT(cpu, hit);
+	x.flow = l.flow;
+	if (!count_flow(skb, l.slot, bpf_ntohs(cpu->key.tcp_flags_be)))
+		return drop_frame(&x, DROP_STALE);
+	return execute_actions(&x);
+}
+
+SEC("tc")
+int tcvs_ingress(struct __sk_buff *skb)
+{
+	__u32 zero = 0, ifindex = skb->ifindex, *port_no;
+	struct cpu_state *cpu;
+	enum drop_reason reason;
+	int verdict;
+
+	cpu = bpf_map_lookup_elem(&cpu_state, &zero);
+	if (!cpu)
+		return TC_ACT_SHOT;
+	port_no = bpf_map_lookup_elem(&if_port, &ifindex);
+	reason = !port_no	      ? DROP_NOT_A_PORT
+		 : !in_our_netns(skb) ? DROP_FOREIGN_NETNS
+		 : cpu->busy	      ? DROP_NESTED
+				      : DROP_NONE;
+	if (reason) {
+		COUNT(cpu, dropped);
+		count_drop(port_no ? *port_no : PORT_NONE, reason);
+		return TC_ACT_SHOT;
+	}
+	/*
+	 * One key per CPU is enough: an output queues the frame to its device, whose receiver runs later in its own
+	 * softirq, and nothing else enters this hook while bottom halves are off.  If a device should hand frames
+	 * back at once all the same, they would overwrite the key in use: dropped and counted instead.
+	 */
+	cpu->busy = 1;
+	verdict = switch_frame(skb, cpu, *port_no);
+	cpu->busy = 0;
+	return verdict;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counting.  Plain increments: every counter belongs to one CPU, and the program runs with bottom halves off, so that
+ * nothing else on that CPU counts at the same time.  Readers may see one counter ahead of another.
+ */
+#pragma once
+
+#include "maps.h"
+
+#define COUNT(state, name) ((state)->count.name++)
+
+/* One drop of a frame or copy; port as dp_counters.h says for the reason.  Off the fast path: a hash map is good enough. */
+static __noinline void count_drop(__u32 port, __u32 reason)
+{
+	struct drop_key key = { .port = port, .reason = reason };
+	__u64 zero = 0, *n;
+
+	n = bpf_map_lookup_elem(&drops, &key);
+	if (!n) {
+		bpf_map_update_elem(&drops, &key, &zero, BPF_NOEXIST);
+		n = bpf_map_lookup_elem(&drops, &key);
+	}
+	if (n)
+		(*n)++;
+}
+
+/*
+ * tcp_flags: host order.  The coarse clock costs 2 ns, the exact one 19, and a flow's age is shown in milliseconds.
+ * skb->len leaves out the tag that stands in metadata; Open vSwitch counts it (net/openvswitch/flow.c, ovs_flow_stats_update).
+ */
+static __always_inline bool count_flow(struct __sk_buff *skb, __u32 slot, __u16 tcp_flags)
+{
+	__u32 page = slot >> PAGE_SHIFT, index;
+	struct flow_stats *s;
+	void *stats;
+
+	stats = bpf_map_lookup_elem(&stats_pages, &page);
+	if (!stats)
+		return false;
+	index = bpf_get_smp_processor_id() * PAGE_SLOTS + (slot & (PAGE_SLOTS - 1));
+	s = bpf_map_lookup_elem(stats, &index);
+	if (!s)
+		return false;
+	s->packets++;
+	s->bytes += skb->len + (skb->vlan_present ? 4 : 0);
+	s->used_ns = bpf_ktime_get_coarse_ns();
+	if (tcp_flags)
+		s->tcp_flags |= tcp_flags;
+	return true;
+}
