@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * show, drops.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "dp.h"
+#include "mask_table.h"
+#include "port.h"
+#include "util.h"
+
+/* Where nothing is unusual, only the kind of attachment; programs of others run before or after ours on the same hook. */
+static void show_attachment(struct cmd *c, const struct port_view *v)
+{
+	static const char *const names[] = { "detached", "tcx", "clsact" };
+	const struct attach_state *a = &v->attached;
+	const char *how = v->elsewhere ? "in another namespace" : v->gone ? "gone" : names[a->how];
+
+	emit_text(&c->emit, " (%s%s", v->info.host_ifindex ? "internal, " : "", how);
+	if (!v->gone && a->before)
+		emit_text(&c->emit, ", %u other%s before", a->before, a->before == 1 ? "" : "s");
+	if (!v->gone && a->after)
+		emit_text(&c->emit, ", %u other%s after", a->after, a->after == 1 ? "" : "s");
+	emit_text(&c->emit, ")\n");
+	emit_str(&c->emit, "attached", NULL, how);
+	emit_u64(&c->emit, "others_before", NULL, a->before);
+	emit_u64(&c->emit, "others_after", NULL, a->after);
+}
+
+/* The bracket that ovs-dpctl puts behind byte counts from 1 KiB up. */
+static void show_bytes(struct cmd *c, const char *key, const char *fmt, __u64 bytes)
+{
+	static const char *const units[] = { "", "KiB", "MiB", "GiB", "TiB" };
+	double n = bytes;
+	int unit = 0;
+
+	emit_u64(&c->emit, key, fmt, bytes);
+	for (; n >= 1024 && unit < 4; unit++)
+		n /= 1024;
+	if (unit)
+		emit_text(&c->emit, " (%.1f %s)", n, units[unit]);
+}
+
+/* The device's own counters, as ovs-dpctl show -s prints them. */
+static void show_port_stats(struct cmd *c, const struct port_view *v)
+{
+	const struct rtnl_link_stats64 *s = &v->link.stats;
+	struct emit *e = &c->emit;
+
+	if (!v->link.has_stats || v->gone)
+		return;
+	emit_u64(e, "rx_packets", "    RX packets:%" PRIu64, s->rx_packets);
+	emit_u64(e, "rx_errors", " errors:%" PRIu64, s->rx_errors);
+	emit_u64(e, "rx_dropped", " dropped:%" PRIu64, s->rx_dropped);
+	emit_u64(e, "rx_over_errors", " overruns:%" PRIu64, s->rx_over_errors);
+	emit_u64(e, "rx_frame_errors", " frame:%" PRIu64 "\n", s->rx_frame_errors);
+	emit_u64(e, "tx_packets", "    TX packets:%" PRIu64, s->tx_packets);
+	emit_u64(e, "tx_errors", " errors:%" PRIu64, s->tx_errors);
+	emit_u64(e, "tx_dropped", " dropped:%" PRIu64, s->tx_dropped);
+	emit_u64(e, "tx_aborted_errors", " aborted:%" PRIu64, s->tx_aborted_errors);
+	emit_u64(e, "tx_carrier_errors", " carrier:%" PRIu64 "\n", s->tx_carrier_errors);
+	emit_u64(e, "collisions", "    collisions:%" PRIu64 "\n", s->collisions);
+	show_bytes(c, "rx_bytes", "    RX bytes:%" PRIu64, s->rx_bytes);
+	show_bytes(c, "tx_bytes", "  TX bytes:%" PRIu64, s->tx_bytes);
+	emit_text(e, "\n");
+}
+
+static void show_port(struct cmd *c, const struct port_view *v)
+{
+	emit_open_object(&c->emit, NULL);
+	emit_u64(&c->emit, "number", "  port %" PRIu64 ":", v->number);
+	emit_str(&c->emit, "name", " %s", v->name);
+	emit_str(&c->emit, "type", NULL, v->info.host_ifindex ? "internal" : "system");
+	emit_u64(&c->emit, "ifindex", NULL, v->info.ifindex);
+	show_attachment(c, v);
+	if (c->statistics)
+		show_port_stats(c, v);
+	emit_close(&c->emit);
+}
+
+static void show_counters(struct cmd *c, struct dp *dp, const struct dp_counters *n)
+{
+	__u64 lookups = n->hit + n->missed;
+	struct emit *e = &c->emit;
+
+	emit_u64(e, "hit", "  lookups: hit:%" PRIu64, n->hit);
+	emit_u64(e, "missed", " missed:%" PRIu64, n->missed);
+	emit_u64(e, "lost", " lost:%" PRIu64 "\n", n->lost);
+	emit_u64(e, "flows", "  flows: %" PRIu64 "\n", dp->info->flows);
+	emit_u64(e, "mask_hit", "  masks: hit:%" PRIu64, n->mask_hit);
+	emit_u64(e, "masks", " total:%" PRIu64, mask_count(dp->masks, MASKS_MAX));
+	emit_real(e, "mask_hit_per_packet", " hit/pkt:%.2f\n", lookups ? (double)n->mask_hit / lookups : 0.0);
+	if (c->statistics || e->json) {
+		emit_u64(e, "forwarded", "  frames: forwarded:%" PRIu64, n->forwarded);
+		emit_u64(e, "dropped", " dropped:%" PRIu64 "\n", n->dropped);
+		emit_u64(e, "copies", "  copies: sent:%" PRIu64, n->copies);
+		emit_u64(e, "copies_dropped", " dropped:%" PRIu64 "\n", n->copies_dropped);
+		emit_u64(e, "max_flows", "  limits: flows:%" PRIu64, dp->info->max_flows);
+		emit_u64(e, "max_masks", " masks:%" PRIu64 "\n", dp->info->max_masks);
+	}
+}
+
+static int show_one(struct cmd *c, const char *name, struct error *e)
+{
+	CLEANUP_FREE struct port_view *ports = NULL;
+	struct dp_counters n;
+	struct dp *dp;
+	size_t count;
+	int err = dp_open(name, DP_READ, &dp, e);
+
+	if (err)
+		return err;
+	err = dp_counters_read(dp, &n, e);
+	if (!err)
+		err = port_list(dp, true, &ports, &count, e);
+	if (!err) {
+		emit_open_object(&c->emit, NULL);
+		emit_str(&c->emit, "name", "tcvs@%s:\n", dp->name);
+		show_counters(c, dp, &n);
+		emit_open_array(&c->emit, "ports");
+		for (size_t i = 0; i < count; i++)
+			show_port(c, &ports[i]);
+		emit_close(&c->emit);
+		emit_close(&c->emit);
+	}
+	dp_close(&dp);
+	return err;
+}
+
+int cmd_show(struct cmd *c, struct error *e)
+{
+	char **names = NULL;
+	size_t count = 0;
+	int err = 0, failed = 0;
+
+	emit_open_array(&c->emit, "datapaths");
+	for (int i = 0; i < c->argc; i++) {
+		if (failed)
+			cmd_complain(c, e);
+		err = show_one(c, c->argv[i], e);
+		failed = err ? err : failed;
+	}
+	if (!c->argc)
+		failed = dp_list(&names, &count, e);
+	for (size_t i = 0; i < count; i++) {
+		struct error why;
+
+		/* One that goes away while we look is no failure. */
+		err = show_one(c, names[i], &why);
+		if (err && err != -ENODEV)
+			cmd_complain(c, &why);
+		free(names[i]);
+	}
+	free(names);
+	emit_close(&c->emit);
+	return failed;
+}
+
+static const char *reason_name(__u32 reason)
+{
+	static const char *const names[] = {
+#define X(id, name, text) [DROP_##id] = #name,
+		DROP_REASONS(X)
+#undef X
+	};
+
+	return reason && reason < DROP_REASONS_END ? names[reason] : "?";
+}
+
+static int by_port_and_reason(const void *a, const void *b)
+{
+	const struct drop_key *x = a, *y = b;
+
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return x->reason < y->reason ? -1 : x->reason > y->reason;
+}
+
+static void show_drop(struct cmd *c, struct dp *dp, const struct drop_key *key)
+{
+	CLEANUP_FREE __u64 *per_cpu = calloc(dp->info->possible_cpus, sizeof(*per_cpu));
+	__u64 sum = 0;
+
+	if (!per_cpu || bpf_map_lookup_elem(dp->map_fd[DP_MAP_DROPS], key, per_cpu))
+		return;
+	for (__u32 i = 0; i < dp->info->possible_cpus; i++)
+		sum += per_cpu[i];
+	emit_open_object(&c->emit, NULL);
+	if (key->port == PORT_NONE)
+		emit_text(&c->emit, "no port: ");
+	else
+		emit_text(&c->emit, "port %u: ", key->port);
+	emit_u64(&c->emit, "port", NULL, key->port);
+	emit_str(&c->emit, "reason", "%s:", reason_name(key->reason));
+	emit_u64(&c->emit, "count", "%" PRIu64 "\n", sum);
+	emit_close(&c->emit);
+}
+
+int cmd_drops(struct cmd *c, struct error *e)
+{
+	CLEANUP_FREE struct drop_key *keys = NULL;
+	struct drop_key key, *prev = NULL;
+	size_t count = 0;
+	struct dp *dp;
+	int err = dp_open(c->argc ? c->argv[0] : NULL, DP_READ, &dp, e);
+
+	if (err)
+		return err;
+	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_DROPS], prev, &key)) {
+		struct drop_key *grown = realloc(keys, (count + 1) * sizeof(*keys));
+
+		if (!grown)
+			break;
+		keys = grown;
+		keys[count] = key;
+		prev = &keys[count++];
+	}
+	if (count)
+		qsort(keys, count, sizeof(*keys), by_port_and_reason);
+	emit_open_array(&c->emit, "drops");
+	for (size_t i = 0; i < count; i++)
+		show_drop(c, dp, &keys[i]);
+	emit_close(&c->emit);
+	dp_close(&dp);
+	return 0;
+}

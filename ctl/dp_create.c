@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A datapath's beginning and end.  It is made under a hidden name and renamed when whole, so that a killed add-dp leaves
+ * nothing that looks like a datapath.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "attach.h"
+#include "bpffs.h"
+#include "datapath.skel.h"
+#include "dp.h"
+#include "link.h"
+#include "util.h"
+
+static void destroy_skel(struct datapath_bpf **skel)
+{
+	datapath_bpf__destroy(*skel);
+}
+
+static int remove_pins(const char *path)
+{
+	CLEANUP_FD int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct dirent *d;
+	DIR *dir = dir_fd < 0 ? NULL : fdopendir(dup(dir_fd));
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while ((d = readdir(dir)))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			unlinkat(dir_fd, d->d_name, 0);
+	closedir(dir);
+	return rmdir(path) ? -errno : 0;
+}
+
+/*
+ * A page of statistics has a part for each possible CPU.  The size of an inner map cannot be set in the object (libbpf
+ * 1.1 crashes on it), so its template is made here; the outer map keeps what it needs of it.
+ */
+static int set_stats_template(struct datapath_bpf *skel, int cpus)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	CLEANUP_FD int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stats_template", sizeof(__u32),
+					   sizeof(struct flow_stats), (__u32)cpus * PAGE_SLOTS, &opts);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	/* It is needed until the load; libbpf does not close it, and a command is short. */
+	err = bpf_map__set_inner_map_fd(skel->maps.stats_pages, fd);
+	if (!err)
+		TAKE_FD(fd);
+	return err;
+}
+
+/* Sizes that follow from the host and the limits. */
+static int set_sizes(struct datapath_bpf *skel, const struct dp_options *o, int cpus)
+{
+	__u32 pages = DIV_ROUND_UP(o->max_flows, PAGE_SLOTS) + 1;
+
+	if (set_stats_template(skel, cpus) ||
+	    /* a change of seed files each flow of the mask twice for a moment */
+	    bpf_map__set_max_entries(skel->maps.flows, o->max_flows * 2) ||
+	    bpf_map__set_max_entries(skel->maps.flow_pages, pages) ||
+	    bpf_map__set_max_entries(skel->maps.stats_pages, pages) ||
+	    bpf_map__set_max_entries(skel->maps.flow_slots, pages))
+		return -EINVAL;
+	return 0;
+}
+
+static int load(struct datapath_bpf **out, const struct dp_options *o, __u64 cookie, int cpus, struct error *e)
+{
+	struct datapath_bpf *skel __attribute__((cleanup(destroy_skel))) = datapath_bpf__open();
+
+	if (!skel)
+		return error_set(e, errno, "the datapath program cannot be opened (%s)", strerror(errno));
+	if (set_sizes(skel, o, cpus))
+		return error_set(e, EINVAL, "tables for max_flows=%u cannot be described", o->max_flows);
+	if (o->attach != PORT_ATTACH_CLSACT && attach_has_tcx())
+		skel->rodata->netns_cookie = cookie;
+	if (datapath_bpf__load(skel))
+		return error_set(
+			e, errno,
+			"loading the datapath program failed (%s): tcvs needs Linux 6.1 or later with CONFIG_BPF_JIT, "
+			"CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS; 'tcvsctl --debug add-dp ...' shows the log",
+			strerror(errno));
+	*out = TAKE_PTR(skel);
+	return 0;
+}
+
+static int pin(struct datapath_bpf *skel, const char *dir, struct error *e)
+{
+	struct bpf_map *map;
+	char path[128];
+
+	bpf_object__for_each_map(map, skel->obj)
+	{
+		if (bpf_map__is_internal(map))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, bpf_map__name(map));
+		if (bpf_map__pin(map, path))
+			return error_set(e, errno, "%s: cannot be pinned (%s)", path, strerror(errno));
+	}
+	snprintf(path, sizeof(path), "%s/tcvs_ingress", dir);
+	if (bpf_program__pin(skel->progs.tcvs_ingress, path))
+		return error_set(e, errno, "%s: cannot be pinned (%s)", path, strerror(errno));
+	return 0;
+}
+
+/* Fills the fresh record before anybody can see it. */
+static int describe(struct datapath_bpf *skel, const char *name, const struct dp_options *o, __u64 cookie, int cpus)
+{
+	struct datapath *info = dp_map_memory(bpf_map__fd(skel->maps.datapath), sizeof(*info));
+	struct timespec now;
+
+	if (!info)
+		return -errno;
+	clock_gettime(CLOCK_REALTIME, &now);
+	*info = (struct datapath){
+		.abi = DP_ABI,
+		.dirty = DP_WRITING,
+		.netns_cookie = cookie,
+		.max_flows = o->max_flows,
+		.max_masks = o->max_masks,
+		.possible_cpus = cpus,
+		.force_clsact = o->attach == PORT_ATTACH_CLSACT,
+		.created_ns = (__u64)now.tv_sec * 1000000000ULL + now.tv_nsec,
+	};
+	snprintf(info->name, sizeof(info->name), "%s", name);
+	return 0;
+}
+
+static int make_pins(const char *name, const char *dir, const struct dp_options *o, struct error *e)
+{
+	struct datapath_bpf *skel __attribute__((cleanup(destroy_skel))) = NULL;
+	int cpus = libbpf_num_possible_cpus(), err;
+	__u64 cookie;
+
+	err = netns_cookie(&cookie, e);
+	if (!err)
+		err = load(&skel, o, cookie, cpus, e);
+	if (err)
+		return err;
+	remove_pins(dir); /* of an add-dp that was killed */
+	if (mkdir(dir, 0700))
+		return error_set(e, errno, "%s: cannot be made (%s)", dir, strerror(errno));
+	err = pin(skel, dir, e);
+	if (!err && describe(skel, name, o, cookie, cpus))
+		err = error_set(e, ENOMEM, "datapath %s: its tables cannot be mapped", name);
+	return err;
+}
+
+static int lock_root(const char *root, struct error *e)
+{
+	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || flock(fd, LOCK_EX)) {
+		close_fd_(&fd);
+		return error_set(e, errno, "%s: cannot be locked (%s)", root, strerror(errno));
+	}
+	return fd;
+}
+
+int dp_create(const char *name, const struct dp_options *o, struct dp **out, struct error *e)
+{
+	CLEANUP_DP struct dp *dp = NULL;
+	CLEANUP_FD int root_fd = -1;
+	char hidden[DP_PATH_LEN], path[DP_PATH_LEN];
+	const char *root;
+	int err = dp_check_name(name, e);
+
+	if (!err)
+		err = bpffs_root(&root, e);
+	if (err)
+		return err;
+	dp_path(root, true, name, hidden);
+	dp_path(root, false, name, path);
+	root_fd = lock_root(root, e);
+	if (root_fd < 0)
+		return root_fd;
+	if (!access(path, F_OK))
+		return error_set(e, EEXIST, "add_dp (File exists): a datapath named %s is there already", name);
+	err = make_pins(name, hidden, o, e);
+	if (!err && rename(hidden, path))
+		err = error_set(e, errno, "%s: cannot be renamed (%s)", hidden, strerror(errno));
+	if (err) {
+		remove_pins(hidden);
+		return err;
+	}
+	err = dp_open(name, DP_DESTROY, &dp, e);
+	if (!err) {
+		dp->info->dirty = DP_WRITING;
+		err = dp_add_flow_page(dp, e);
+	}
+	if (err) {
+		remove_pins(path);
+		return err;
+	}
+	*out = TAKE_PTR(dp);
+	return 0;
+}
+
+int dp_destroy(struct dp *dp, struct error *e)
+{
+	int err = remove_pins(dp->path);
+
+	return err ? error_set(e, -err, "%s: cannot be removed (%s)", dp->path, strerror(-err)) : 0;
+}
+
+/* The program's id, 0 if even that cannot be had. */
+static __u32 pinned_prog_id(const char *path)
+{
+	struct bpf_prog_info info = {};
+	__u32 len = sizeof(info);
+	char pin_path[128];
+	CLEANUP_FD int fd = -1;
+
+	snprintf(pin_path, sizeof(pin_path), "%s/tcvs_ingress", path);
+	fd = bpf_obj_get(pin_path);
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) ? info.id : 0;
+}
+
+int dp_destroy_foreign(const char *name, struct error *e)
+{
+	CLEANUP_FREE struct link_info *links = NULL;
+	char path[DP_PATH_LEN];
+	const char *root;
+	__u32 prog_id;
+	size_t n = 0;
+	int err = dp_check_name(name, e);
+
+	if (!err)
+		err = bpffs_root(&root, e);
+	if (err)
+		return err;
+	dp_path(root, false, name, path);
+	prog_id = pinned_prog_id(path);
+	if (prog_id && !link_list(&links, &n, e)) {
+		for (size_t i = 0; i < n; i++) {
+			struct attach_state s;
+
+			if (!attach_query(links[i].ifindex, prog_id, &s, e) && s.how == PORT_ATTACH_CLSACT &&
+			    s.prog_id == prog_id)
+				detach_clsact(links[i].ifindex, prog_id, false, e);
+		}
+	}
+	err = remove_pins(path);
+	return err ? error_set(e, -err, "%s: cannot be removed (%s)", path, strerror(-err)) : 0;
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "flow_table.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "flow_hash.h"
+#include "mask_table.h"
+#include "slots.h"
+#include "util.h"
+
+/* A mask gets another seed when two of its flows collide; so often in a row can only be a fault of ours. */
+#define RESEEDS_MAX 16
+
+static __u64 mask_hash(const struct mask *mask, const struct flow_key *key)
+{
+	return flow_hash((const __u64 *)key, (const __u64 *)&mask->key, mask->words, mask->seed);
+}
+
+static __u64 random_seed(void)
+{
+	__u64 seed;
+
+	/* Early in boot it could block; never short for 8 bytes otherwise (getrandom(2)). */
+	while (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		;
+	return seed;
+}
+
+static bool slot_by_hash(struct dp *dp, __u64 hash, __u32 *slot)
+{
+	return !bpf_map_lookup_elem(dp->map_fd[DP_MAP_FLOWS], &hash, slot);
+}
+
+static bool same_flow(const struct flow *flow, __u32 mask_id, const struct flow_key *masked)
+{
+	return flow && flow->mask_id == mask_id && !memcmp(&flow->key, masked, sizeof(*masked));
+}
+
+static int find_by_ufid(struct dp *dp, const __u8 ufid[16], __u32 *slot)
+{
+	for (*slot = flow_next(dp, 0); *slot != SLOT_NONE; *slot = flow_next(dp, *slot + 1))
+		if (!memcmp(dp_flow(dp, *slot)->ufid, ufid, 16))
+			return 0;
+	return -ENOENT;
+}
+
+int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
+{
+	struct flow_key masked;
+	__u32 id;
+
+	if (match->has_ufid && !match->present)
+		return find_by_ufid(dp, match->ufid, slot);
+	id = mask_find(dp->masks, MASKS_MAX, &match->mask);
+	if (id == MASK_NONE)
+		return -ENOENT;
+	key_apply_mask(&masked, &match->key, &match->mask);
+	if (!slot_by_hash(dp, mask_hash(&dp->masks[id].mask, &masked), slot))
+		return -ENOENT;
+	return same_flow(dp_flow(dp, *slot), id, &masked) ? 0 : -ENOENT;
+}
+
+/*
+ * Files all flows of a mask under a new seed.  The old elements stay until the mask arrays with the new seed are in
+ * place, so that no packet misses; a kill at any point leaves both or one, and dp_repair() knows which is right.
+ * -EAGAIN: a collision under the new seed, too.
+ */
+static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
+{
+	struct mask mask = info->mask;
+	int fd = dp->map_fd[DP_MAP_FLOWS], err = 0;
+	__u32 slot, end = SLOT_NONE;
+
+	mask.seed = random_seed();
+	for (slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
+		struct flow *flow = dp_flow(dp, slot);
+		__u64 hash = mask_hash(&mask, &flow->key);
+
+		if (flow->mask_id == mask.id && bpf_map_update_elem(fd, &hash, &slot, BPF_NOEXIST)) {
+			err = errno == EEXIST
+				      ? -EAGAIN
+				      : error_set(e, errno, "flow table of %s: no room to file a mask anew (%s)",
+						  dp->name, strerror(errno));
+			end = slot;
+			break;
+		}
+	}
+	if (!err) {
+		info->mask.seed = mask.seed;
+		for (__u32 class = 0; class < PACKET_CLASSES_END; class ++)
+			dp->stale_classes |= !!info->class_flows[class] << class;
+		err = dp_commit(dp, e);
+	}
+	/* Take out what does not count: the old elements, or the new ones if we could not go through with it. */
+	for (slot = flow_next(dp, 0); slot != end && slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
+		struct flow *flow = dp_flow(dp, slot);
+		__u64 fresh = mask_hash(&mask, &flow->key);
+
+		if (flow->mask_id != mask.id)
+			continue;
+		bpf_map_delete_elem(fd, err ? &fresh : &flow->hash);
+		if (!err)
+			flow->hash = fresh;
+	}
+	return err;
+}
+
+/* A free slot, with pages and a grace period taken as needed. */
+static int claim_flow_slot(struct dp *dp, __u32 *slot, struct error *e)
+{
+	int err = 0;
+
+	if (dp->info->flows >= dp->info->max_flows)
+		return error_set(
+			e, ENOSPC,
+			"flow table of %s is full (No space left on device): %u flows, the limit is max_flows=%u of add-dp",
+			dp->name, dp->info->flows, dp->info->max_flows);
+	*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1);
+	/* Reuse what waits before growing: a grace period costs a millisecond, a page a megabyte. */
+	if (*slot == SLOT_NONE && dp->info->retired) {
+		err = dp_reclaim(dp, e);
+		if (!err)
+			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1);
+	}
+	if (!err && *slot == SLOT_NONE) {
+		err = dp_add_flow_page(dp, e);
+		if (!err)
+			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1);
+	}
+	return err;
+}
+
+static int claim_action_slots(struct dp *dp, __u32 n, __u32 *slot, struct error *e)
+{
+	int err = 0;
+
+	*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n);
+	if (*slot == SLOT_NONE && dp->info->retired) {
+		err = dp_reclaim(dp, e);
+		if (!err)
+			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n);
+	}
+	if (!err && *slot == SLOT_NONE) {
+		err = dp_add_action_page(dp, e);
+		if (!err)
+			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n);
+	}
+	return err;
+}
+
+/* Writes a list into the action pages; *where is what flow->actions will be. */
+static int write_actions(struct dp *dp, const struct action_list *list, __u32 *where, struct error *e)
+{
+	struct flow_action *page;
+	int err = claim_action_slots(dp, list->count + 1, where, e);
+
+	if (err)
+		return err;
+	page = dp_page(dp, DP_ACTION_PAGES, *where >> PAGE_SHIFT);
+	if (!page)
+		return error_set(e, ENOMEM, "action page of %s cannot be mapped", dp->name);
+	memcpy(&page[*where & (PAGE_SLOTS - 1)], list->action, (list->count + 1) * sizeof(list->action[0]));
+	return 0;
+}
+
+static void retire_actions(struct dp *dp, __u32 where, __u32 count)
+{
+	if (where == ACTIONS_INLINE)
+		return;
+	slots_set(dp->action_slots, where, count + 1, SLOT_RETIRED);
+	dp->info->retired++;
+}
+
+static void free_flow_slot(struct dp *dp, __u32 slot, enum slot_state state)
+{
+	slots_set(dp->flow_slots, slot, 1, state);
+	if (state == SLOT_RETIRED)
+		dp->info->retired++;
+}
+
+/* The mask's id, made if it is new; the caller counts the flow in with mask_ref(). */
+static int get_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struct error *e)
+{
+	int err;
+
+	*id = mask_find(dp->masks, MASKS_MAX, mask);
+	if (*id != MASK_NONE)
+		return 0;
+	if (mask_count(dp->masks, MASKS_MAX) >= dp->info->max_masks)
+		return error_set(
+			e, ENOSPC,
+			"mask table of %s is full (No space left on device): %u masks, the limit is max_masks=%u of add-dp",
+			dp->name, dp->info->max_masks, dp->info->max_masks);
+	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
+	if (*id != MASK_NONE)
+		return 0;
+	err = dp_reclaim(dp, e);
+	if (err)
+		return err;
+	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
+	return *id == MASK_NONE ? error_set(e, ENOSPC, "mask table of %s is full", dp->name) : 0;
+}
+
+/* Fills the entry in a slot that nobody can reach yet. */
+static int write_flow(struct dp *dp, __u32 slot, __u32 mask_id, const struct match *match,
+		      const struct action_list *list, struct error *e)
+{
+	struct flow *flow = dp_flow(dp, slot);
+	__u32 where = ACTIONS_INLINE;
+	int err = 0;
+
+	if (!flow || !dp_flow_stats(dp, slot, 0))
+		return error_set(e, ENOMEM, "flow page of %s cannot be mapped", dp->name);
+	if (list->count > FLOW_ACTIONS_INLINE)
+		err = write_actions(dp, list, &where, e);
+	if (err)
+		return err;
+	memset(flow, 0, sizeof(*flow));
+	flow->mask_id = mask_id;
+	flow->actions = where;
+	flow->action_count = list->count;
+	key_apply_mask(&flow->key, &match->key, &match->mask);
+	if (where == ACTIONS_INLINE)
+		memcpy(flow->inline_actions, list->action, (list->count + 1) * sizeof(list->action[0]));
+	if (match->has_ufid)
+		memcpy(flow->ufid, match->ufid, sizeof(flow->ufid));
+	else
+		while (getrandom(flow->ufid, sizeof(flow->ufid), 0) != sizeof(flow->ufid))
+			;
+	flow_clear_counts(dp, slot);
+	return 0;
+}
+
+/* Makes the flow findable.  Another flow under the same hash costs the mask a new seed. */
+static int publish_flow(struct dp *dp, __u32 slot, struct mask_info *mask, struct error *e)
+{
+	struct flow *flow = dp_flow(dp, slot);
+
+	for (int i = 0; i < RESEEDS_MAX; i++) {
+		int err;
+
+		flow->hash = mask_hash(&mask->mask, &flow->key);
+		if (!bpf_map_update_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash, &slot, BPF_NOEXIST))
+			return 0;
+		if (errno != EEXIST)
+			return error_set(e, errno, "flow table of %s: no room (%s)", dp->name, strerror(errno));
+		/* Our own slot is in use already, but not published: keep reseed_mask from filing it. */
+		slots_set(dp->flow_slots, slot, 1, SLOT_RETIRED);
+		err = reseed_mask(dp, mask, e);
+		slots_set(dp->flow_slots, slot, 1, SLOT_USED);
+		if (err && err != -EAGAIN)
+			return err;
+	}
+	return error_set(e, EAGAIN, "flow table of %s: hashes collide under %d seeds", dp->name, RESEEDS_MAX);
+}
+
+int flow_add(struct dp *dp, const struct match *match, const struct action_list *list, struct error *e)
+{
+	__u32 slot = SLOT_NONE, other, mask_id = MASK_NONE, classes;
+	int err;
+
+	if (!flow_find(dp, match, &other) || (match->has_ufid && !find_by_ufid(dp, match->ufid, &other)))
+		return error_set(e, EEXIST, "updating flow table (File exists)");
+	err = claim_flow_slot(dp, &slot, e);
+	if (err)
+		return err;
+	err = get_mask(dp, &match->mask, &mask_id, e);
+	if (!err)
+		err = write_flow(dp, slot, mask_id, match, list, e);
+	if (err) {
+		free_flow_slot(dp, slot, SLOT_FREE);
+		return err;
+	}
+	classes = match_classes(&match->key, &match->mask);
+	dp->stale_classes |= mask_ref(&dp->masks[mask_id], classes);
+	err = publish_flow(dp, slot, &dp->masks[mask_id], e);
+	if (err) {
+		dp->stale_classes |= mask_unref(&dp->masks[mask_id], classes);
+		retire_actions(dp, dp_flow(dp, slot)->actions, list->count);
+		free_flow_slot(dp, slot, SLOT_RETIRED);
+		return err;
+	}
+	dp->info->flows++;
+	return 0;
+}
+
+int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *list, struct error *e)
+{
+	struct flow *flow = dp_flow(dp, slot);
+	__u32 where, old = flow->actions, old_count = flow->action_count;
+	int err = write_actions(dp, list, &where, e);
+
+	if (err)
+		return err;
+	/* The list is whole before it can be seen; packets run the old one or the new one. */
+	__atomic_store_n(&flow->actions, where, __ATOMIC_RELEASE);
+	flow->action_count = list->count;
+	retire_actions(dp, old, old_count);
+	return 0;
+}
+
+int flow_delete(struct dp *dp, __u32 slot, struct error *e)
+{
+	struct flow *flow = dp_flow(dp, slot);
+	struct mask_info *mask = &dp->masks[flow->mask_id];
+
+	if (bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash))
+		return error_set(e, errno, "deleting flow (%s)", strerror(errno));
+	dp->stale_classes |= mask_unref(mask, match_classes(&flow->key, &mask->mask.key));
+	dp->info->retired += mask->retired;
+	retire_actions(dp, flow->actions, flow->action_count);
+	free_flow_slot(dp, slot, SLOT_RETIRED);
+	dp->info->flows--;
+	return 0;
+}
+
+void flow_counts(struct dp *dp, __u32 slot, struct flow_counts *counts)
+{
+	memset(counts, 0, sizeof(*counts));
+	for (__u32 cpu = 0; cpu < dp->info->possible_cpus; cpu++) {
+		const struct flow_stats *s = dp_flow_stats(dp, slot, cpu);
+
+		if (!s)
+			return;
+		counts->packets += s->packets;
+		counts->bytes += s->bytes;
+		counts->tcp_flags |= s->tcp_flags;
+		if (s->used_ns > counts->used_ns)
+			counts->used_ns = s->used_ns;
+	}
+}
+
+void flow_clear_counts(struct dp *dp, __u32 slot)
+{
+	for (__u32 cpu = 0; cpu < dp->info->possible_cpus; cpu++)
+		memset(dp_flow_stats(dp, slot, cpu), 0, sizeof(struct flow_stats));
+}
+
+void flow_match(struct dp *dp, const struct flow *flow, struct match *match)
+{
+	memset(match, 0, sizeof(*match));
+	match->key = flow->key;
+	match->mask = dp->masks[flow->mask_id].mask.key;
+	memcpy(match->ufid, flow->ufid, sizeof(match->ufid));
+	match->has_ufid = true;
+}
+
+__u32 flow_next(struct dp *dp, __u32 slot)
+{
+	__u32 end = dp->info->flow_page_count * PAGE_SLOTS;
+
+	while (slot < end) {
+		const __u8 *state = dp->flow_slots[slot >> PAGE_SHIFT].state, *at;
+		__u32 i = slot & (PAGE_SLOTS - 1);
+
+		at = memchr(state + i, SLOT_USED, PAGE_SLOTS - i);
+		if (at)
+			return (slot & ~(PAGE_SLOTS - 1U)) + (at - state);
+		slot = (slot | (PAGE_SLOTS - 1)) + 1;
+	}
+	return SLOT_NONE;
+}

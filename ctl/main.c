@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tcvsctl: options, the table of commands, exit codes.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <getopt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "util.h"
+
+#ifndef TCVS_VERSION
+#define TCVS_VERSION "unknown"
+#endif
+
+static int cmd_help(struct cmd *c, struct error *e);
+static int cmd_version(struct cmd *c, struct error *e);
+static int cmd_list_commands(struct cmd *c, struct error *e);
+
+static const struct command commands[] = {
+	{ "add-dp", "DP[,max_flows=N][,max_masks=N][,attach=tcx|clsact] [IF[,port_no=N]...]", 1, -1, cmd_add_dp,
+	  "make a datapath, with its local port, and add interfaces" },
+	{ "del-dp", "DP", 1, 1, cmd_del_dp, "remove a datapath and all that belongs to it" },
+	{ "add-if", "DP IF[,port_no=N]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
+	{ "del-if", "DP IF...", 2, -1, cmd_del_if, "give interfaces (or port numbers) back" },
+	{ "dump-dps", "", 0, 0, cmd_dump_dps, "list datapaths" },
+	{ "show", "[-s] [DP...]", 0, -1, cmd_show, "show datapaths, their counters and ports" },
+	{ "drops", "[DP]", 0, 1, cmd_drops, "show dropped frames by port and reason" },
+	{ "add-flow", "[DP] FLOW ACTIONS", 2, 3, cmd_add_flow, "add a flow" },
+	{ "mod-flow", "[--clear] [--may-create] [-s] [DP] FLOW ACTIONS", 2, 3, cmd_mod_flow,
+	  "change a flow's actions" },
+	{ "get-flow", "[-m] [--names] [DP] FLOW|ufid:UFID", 1, 2, cmd_get_flow, "show one flow" },
+	{ "del-flow", "[-s] [DP] FLOW|ufid:UFID", 1, 2, cmd_del_flow, "delete a flow" },
+	{ "del-flows", "[DP]", 0, 1, cmd_del_flows, "delete all flows" },
+	{ "dump-flows", "[-m] [--names] [DP]", 0, 1, cmd_dump_flows, "show all flows" },
+	{ "dump-masks", "[DP]", 0, 1, cmd_dump_masks, "show masks in lookup order, by class of packets" },
+	{ "version", "", 0, 0, cmd_version, "show the version" },
+	{ "list-commands", "", 0, 0, cmd_list_commands, "list commands and their arguments" },
+	{ "help", "", 0, 0, cmd_help, "show this help" },
+};
+
+static int cmd_help(struct cmd *c, struct error *e)
+{
+	FILE *out = c->emit.out;
+
+	(void)e;
+	fprintf(out, "tcvsctl: control of tcvs datapaths\nusage: tcvsctl [OPTIONS] COMMAND [ARG...]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].args, commands[i].help);
+	fprintf(out, "\nDP may be left out of flow commands if there is only one datapath.\n"
+		     "\noptions:\n"
+		     "  -j, --json        JSON output, errors too\n"
+		     "  -m, --more        more detail: all fields, UFIDs, where a flow stands\n"
+		     "      --names       port names instead of numbers\n"
+		     "  -s, --statistics  counters too\n"
+		     "      --clear       mod-flow: zero the flow's counters\n"
+		     "      --may-create  mod-flow: add the flow if it is not there\n"
+		     "      --debug       what the kernel says when the program is loaded\n"
+		     "  -h, --help        this help\n"
+		     "  -V, --version     the version\n");
+	return 0;
+}
+
+static int cmd_version(struct cmd *c, struct error *e)
+{
+	(void)e;
+	emit_str(&c->emit, "version", "tcvsctl %s\n", TCVS_VERSION);
+	return 0;
+}
+
+static int cmd_list_commands(struct cmd *c, struct error *e)
+{
+	(void)e;
+	emit_open_array(&c->emit, "commands");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		emit_open_object(&c->emit, NULL);
+		emit_str(&c->emit, "name", "  %s", commands[i].name);
+		emit_str(&c->emit, "args", " %s\n", commands[i].args);
+		emit_close(&c->emit);
+	}
+	emit_close(&c->emit);
+	return 0;
+}
+
+void cmd_complain(struct cmd *c, const struct error *e)
+{
+	/* In JSON there is one error, the last one. */
+	if (!c->emit.json)
+		emit_error(&c->emit, e->text);
+}
+
+enum {
+	OPT_NAMES = 256,
+	OPT_NO_NAMES,
+	OPT_CLEAR,
+	OPT_MAY_CREATE,
+	OPT_DEBUG
+};
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "more", no_argument, NULL, 'm' },
+	{ "statistics", no_argument, NULL, 's' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ "names", no_argument, NULL, OPT_NAMES },
+	{ "no-names", no_argument, NULL, OPT_NO_NAMES },
+	{ "clear", no_argument, NULL, OPT_CLEAR },
+	{ "may-create", no_argument, NULL, OPT_MAY_CREATE },
+	{ "debug", no_argument, NULL, OPT_DEBUG },
+	{ NULL, 0, NULL, 0 },
+};
+
+static bool debug;
+
+/* libbpf's own words are for developers; users get one line from us. */
+static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	return debug && level != LIBBPF_DEBUG ? vfprintf(stderr, fmt, args) : 0;
+}
+
+/* Fills c and the name of the command; a negative errno with e said. */
+static int parse_args(int argc, char **argv, struct cmd *c, const char **name, struct error *e)
+{
+	bool json = false;
+	int opt;
+
+	opterr = 0;
+	*name = NULL;
+	while ((opt = getopt_long(argc, argv, "jmshV", options, NULL)) != -1) {
+		switch (opt) {
+		case 'j':
+			json = true;
+			break;
+		case 'm':
+			c->more = true;
+			break;
+		case 's':
+			c->statistics = true;
+			break;
+		case OPT_NAMES:
+		case OPT_NO_NAMES:
+			c->names = opt == OPT_NAMES;
+			break;
+		case OPT_CLEAR:
+			c->clear = true;
+			break;
+		case OPT_MAY_CREATE:
+			c->may_create = true;
+			break;
+		case OPT_DEBUG:
+			debug = true;
+			break;
+		case 'h':
+			*name = "help";
+			break;
+		case 'V':
+			*name = "version";
+			break;
+		default:
+			emit_init(&c->emit, stdout, json);
+			return error_set(e, EINVAL, "unknown option '%s'; use --help for help", argv[optind - 1]);
+		}
+	}
+	emit_init(&c->emit, stdout, json);
+	if (!*name) {
+		if (optind == argc)
+			return error_set(e, EINVAL, "missing command name; use --help for help");
+		*name = argv[optind++];
+		c->argc = argc - optind;
+		c->argv = argv + optind;
+	}
+	return 0;
+}
+
+static int run_command(struct cmd *c, const char *name, struct error *e)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		const struct command *command = &commands[i];
+
+		if (strcmp(command->name, name))
+			continue;
+		if (c->argc < command->min_args)
+			return error_set(e, EINVAL, "'%s' command requires at least %d arguments", name,
+					 command->min_args);
+		if (command->max_args >= 0 && c->argc > command->max_args)
+			return error_set(e, EINVAL, "'%s' command takes at most %d arguments", name, command->max_args);
+		if (geteuid() && command->run != cmd_help && command->run != cmd_version &&
+		    command->run != cmd_list_commands)
+			return error_set(e, EPERM, "%s: must be run as root (Operation not permitted)", name);
+		return command->run(c, e);
+	}
+	return error_set(e, EINVAL, "unknown command '%s'; use --help for help", name);
+}
+
+int main(int argc, char **argv)
+{
+	struct error e = {};
+	struct cmd c = {};
+	const char *name;
+	int err;
+
+	libbpf_set_print(libbpf_says);
+	err = parse_args(argc, argv, &c, &name, &e);
+	if (!err)
+		err = run_command(&c, name, &e);
+	if (err) {
+		emit_error(&c.emit, e.text);
+		return EXIT_FAILURE;
+	}
+	if (emit_finish(&c.emit)) {
+		fprintf(stderr, "tcvsctl: writing the output failed\n");
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}

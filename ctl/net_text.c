@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "net_text.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+#include "flow_key.h"
+#include "util.h"
+
+static const char *const tcp_flag_names[] = { "fin", "syn", "rst", "psh",   "ack",   "urg",
+					      "ece", "cwr", "ns",  "[200]", "[400]", "[800]" };
+
+struct text text_of(const char *string)
+{
+	return (struct text){ string, strlen(string) };
+}
+
+struct text text_from(struct text t, size_t pos)
+{
+	return (struct text){ t.at + pos, t.len - pos };
+}
+
+bool text_is(struct text t, const char *word)
+{
+	return t.len == strlen(word) && !memcmp(t.at, word, t.len);
+}
+
+bool text_starts(struct text t, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return t.len >= len && !memcmp(t.at, prefix, len);
+}
+
+/* strchr finds the terminator too, which no set of characters means. */
+static bool in_set(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+size_t text_span(struct text t, const char *accept)
+{
+	size_t n = 0;
+
+	while (n < t.len && in_set(t.at[n], accept))
+		n++;
+	return n;
+}
+
+size_t text_cspan(struct text t, const char *reject)
+{
+	size_t n = 0;
+
+	while (n < t.len && !in_set(t.at[n], reject))
+		n++;
+	return n;
+}
+
+struct text text_take(struct text *t, const char *delimiters)
+{
+	size_t len = text_cspan(*t, delimiters);
+	struct text taken = { t->at, len };
+
+	*t = text_from(*t, len < t->len ? len + 1 : len);
+	return taken;
+}
+
+long text_enclosed(struct text t)
+{
+	long depth = 0;
+	size_t i;
+
+	for (i = 0; i < t.len; i++) {
+		if (t.at[i] == '(')
+			depth++;
+		else if (t.at[i] == ')' && --depth == 0)
+			return i - 1;
+	}
+	return -1;
+}
+
+struct quoted text_quote(struct text t)
+{
+	static const char more[] = "...";
+	struct quoted q;
+	size_t room = sizeof(q.text) - sizeof(more), i;
+
+	for (i = 0; i < t.len && i < room; i++)
+		q.text[i] = isprint((unsigned char)t.at[i]) ? t.at[i] : '?';
+	memcpy(q.text + i, i < t.len ? more : "", i < t.len ? sizeof(more) : 1);
+	return q;
+}
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static bool has_hex_prefix(struct text t)
+{
+	return t.len > 2 && t.at[0] == '0' && (t.at[1] == 'x' || t.at[1] == 'X');
+}
+
+bool number_like(struct text t)
+{
+	bool hex = has_hex_prefix(t);
+	struct text digits = text_from(t, hex ? 2 : 0);
+
+	return digits.len && text_span(digits, hex ? "0123456789abcdefABCDEF" : "0123456789") == digits.len;
+}
+
+int number_parse(struct text t, const char *what, __u64 max, __u64 *number, struct error *e)
+{
+	unsigned int base = has_hex_prefix(t) ? 16 : 10;
+	__u64 value = 0;
+	size_t i;
+
+	if (!number_like(t))
+		return error_set(e, EINVAL, "%s: '%s' is not a number from 0 to %llu", what, text_quote(t).text, max);
+	if (base == 10 && t.len > 1 && t.at[0] == '0')
+		return error_set(e, EINVAL, "%s: '%s' could be octal, write it without leading zeros or with 0x", what,
+				 text_quote(t).text);
+	for (i = base == 16 ? 2 : 0; i < t.len; i++) {
+		__u64 digit = digit_value(t.at[i]);
+
+		if (digit > max || value > (max - digit) / base)
+			return error_set(e, ERANGE, "%s: %s is out of range, 0 to %llu is possible", what,
+					 text_quote(t).text, max);
+		value = value * base + digit;
+	}
+	*number = value;
+	return 0;
+}
+
+int mac_parse(struct text t, __u8 mac[6])
+{
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		bool last = i == 5, cut = text_cspan(t, ":") < t.len;
+		struct text octet = text_take(&t, ":");
+
+		if (cut == last || octet.len < 1 || octet.len > 2 ||
+		    text_span(octet, "0123456789abcdefABCDEF") != octet.len)
+			return -EINVAL;
+		mac[i] = octet.len == 1 ? digit_value(octet.at[0])
+					: digit_value(octet.at[0]) << 4 | digit_value(octet.at[1]);
+	}
+	return 0;
+}
+
+static int ip_parse(int family, struct text t, __u8 *ip)
+{
+	char string[IP_TEXT_SIZE];
+
+	if (t.len >= sizeof(string) || memchr(t.at, '\0', t.len))
+		return -EINVAL;
+	memcpy(string, t.at, t.len);
+	string[t.len] = '\0';
+	return inet_pton(family, string, ip) == 1 ? 0 : -EINVAL;
+}
+
+int ipv4_parse(struct text t, __u8 ip[4])
+{
+	return ip_parse(AF_INET, t, ip);
+}
+
+int ipv6_parse(struct text t, __u8 ip[16])
+{
+	return ip_parse(AF_INET6, t, ip);
+}
+
+int uuid_parse(struct text t, __u8 uuid[16])
+{
+	size_t pos = 0, i;
+
+	if (t.len != UUID_TEXT_SIZE - 1)
+		return -EINVAL;
+	for (i = 0; i < 16; i++) {
+		int high, low;
+
+		if ((i == 4 || i == 6 || i == 8 || i == 10) && t.at[pos++] != '-')
+			return -EINVAL;
+		high = digit_value(t.at[pos++]);
+		low = digit_value(t.at[pos++]);
+		if (high < 0 || low < 0)
+			return -EINVAL;
+		uuid[i] = high << 4 | low;
+	}
+	return 0;
+}
+
+int tcp_flag_parse(struct text t, __u16 *flag)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tcp_flag_names); i++) {
+		if (text_is(t, tcp_flag_names[i])) {
+			*flag = 1 << i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+const char *tcp_flag_name(__u16 flag)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(tcp_flag_names); i++) {
+		if (flag == 1 << i)
+			return tcp_flag_names[i];
+	}
+	return "?";
+}
+
+const char *mac_format(const __u8 mac[6], char buf[static MAC_TEXT_SIZE])
+{
+	snprintf(buf, MAC_TEXT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	return buf;
+}
+
+const char *ipv4_format(const __u8 ip[4], char buf[static IP_TEXT_SIZE])
+{
+	return inet_ntop(AF_INET, ip, buf, IP_TEXT_SIZE);
+}
+
+const char *ipv6_format(const __u8 ip[16], char buf[static IP_TEXT_SIZE])
+{
+	return inet_ntop(AF_INET6, ip, buf, IP_TEXT_SIZE);
+}
+
+const char *uuid_format(const __u8 uuid[16], char buf[static UUID_TEXT_SIZE])
+{
+	size_t pos = 0, i;
+
+	for (i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			buf[pos++] = '-';
+		pos += snprintf(buf + pos, UUID_TEXT_SIZE - pos, "%02x", uuid[i]);
+	}
+	return buf;
+}
+
+int port_parse(struct text t, const char *what, const struct port_names *names, __u32 *port, struct error *e)
+{
+	char name[PORT_NAME_SIZE];
+	__u64 number;
+	int err;
+
+	if (number_like(t)) {
+		err = number_parse(t, what, PORTS_MAX - 1, &number, e);
+		if (!err)
+			*port = number;
+		return err;
+	}
+	if (names && names->number && t.len && t.len < sizeof(name) && !memchr(t.at, '\0', t.len)) {
+		memcpy(name, t.at, t.len);
+		name[t.len] = '\0';
+		if (!names->number(names->ctx, name, port))
+			return 0;
+	}
+	return error_set(e, ENOENT, "%s: '%s' is not a port: a number from 0 to %u%s", what, text_quote(t).text,
+			 PORTS_MAX - 1, names && names->number ? " or a name that show lists" : "");
+}
+
+const char *port_name(__u32 port, const struct port_names *names)
+{
+	const char *name = names && names->name ? names->name(names->ctx, port) : NULL;
+
+	/* A device may be called "2" or "a,b"; then only the number says which port is meant. */
+	if (!name || !*name || number_like(text_of(name)) || strpbrk(name, ",/() \t\r\n"))
+		return NULL;
+	return name;
+}

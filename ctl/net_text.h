@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Numbers, addresses and port names as text, and pieces of text that stand inside a longer one.
+ *
+ * Parsers here take a whole piece or refuse it: nothing is skipped, nothing wraps.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+struct error;
+
+/* A piece of somebody else's string; not terminated. */
+struct text {
+	const char *at;
+	size_t len;
+};
+
+/* A piece made fit for an error message: one line, printable, and short. */
+struct quoted {
+	char text[64];
+};
+
+enum {
+	MAC_TEXT_SIZE = sizeof("00:11:22:33:44:55"),
+	IP_TEXT_SIZE = sizeof("0000:0000:0000:0000:0000:ffff:255.255.255.255"),
+	UUID_TEXT_SIZE = sizeof("00112233-4455-6677-8899-aabbccddeeff"),
+	PORT_NAME_SIZE = 16, /* IFNAMSIZ */
+};
+
+/* How port names are looked up; a NULL pointer to this, or in it, means: numbers only. */
+struct port_names {
+	int (*number)(void *ctx, const char *name, __u32 *port); /* 0 or -ENOENT */
+	const char *(*name)(void *ctx, __u32 port);		 /* NULL = unknown */
+	void *ctx;
+};
+
+struct text text_of(const char *string);
+struct text text_from(struct text t, size_t pos);
+bool text_is(struct text t, const char *word);
+size_t text_span(struct text t, const char *accept);
+size_t text_cspan(struct text t, const char *reject);
+bool text_starts(struct text t, const char *prefix);
+
+/* Takes what stands before the first of the delimiters, and that delimiter; all of it where there is none. */
+struct text text_take(struct text *t, const char *delimiters);
+
+/* The length of what the parenthesis at t.at[0] holds, or -1 if it is never closed. */
+long text_enclosed(struct text t);
+
+struct quoted text_quote(struct text t);
+
+/* Decimal or 0x; what names the number in the refusal.  A leading zero is refused: others read it as octal. */
+int number_parse(struct text t, const char *what, __u64 max, __u64 *number, struct error *e);
+bool number_like(struct text t);
+
+int mac_parse(struct text t, __u8 mac[6]);
+int ipv4_parse(struct text t, __u8 ip[4]);
+int ipv6_parse(struct text t, __u8 ip[16]);
+int uuid_parse(struct text t, __u8 uuid[16]);
+int tcp_flag_parse(struct text t, __u16 *flag);
+
+const char *mac_format(const __u8 mac[6], char buf[static MAC_TEXT_SIZE]);
+const char *ipv4_format(const __u8 ip[4], char buf[static IP_TEXT_SIZE]);
+const char *ipv6_format(const __u8 ip[16], char buf[static IP_TEXT_SIZE]);
+const char *uuid_format(const __u8 uuid[16], char buf[static UUID_TEXT_SIZE]);
+const char *tcp_flag_name(__u16 flag); /* of one of the 12 bits */
+
+/* A port's number or its name.  -ENOENT if it is neither. */
+int port_parse(struct text t, const char *what, const struct port_names *names, __u32 *port, struct error *e);
+
+/* The name, if there is one that port_parse reads as this port; else NULL. */
+const char *port_name(__u32 port, const struct port_names *names);

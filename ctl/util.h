@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Ownership as syntax: a variable that owns something says so, and leaving its scope gives it back.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a)	   (sizeof(a) / sizeof((a)[0]))
+#define DIV_ROUND_UP(n, d) (((n) + (d)-1) / (d))
+
+static inline void close_fd_(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void free_ptr_(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void close_file_(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define CLEANUP_FD   __attribute__((cleanup(close_fd_)))
+#define CLEANUP_FREE __attribute__((cleanup(free_ptr_)))
+#define CLEANUP_FILE __attribute__((cleanup(close_file_)))
+
+/* Hands an owned value on: the variable no longer owns it. */
+#define TAKE_PTR(p) \
+	({ \
+		__typeof__(p) taken_ = (p); \
+		(p) = NULL; \
+		taken_; \
+	})
+#define TAKE_FD(fd) \
+	({ \
+		int taken_ = (fd); \
+		(fd) = -1; \
+		taken_; \
+	})
