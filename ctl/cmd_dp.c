@@ -8,8 +8,8 @@
 #include "cmd.h"
 #include "cmd_port.h"
 #include "dp.h"
-#include "net_text.h"
 #include "port.h"
+#include "session.h"
 #include "util.h"
 
 static int parse_limit(const char *word, const char *key, __u32 max, __u32 *value, struct error *e)
@@ -63,60 +63,54 @@ static int parse_dp(char *arg, struct dp_options *o, struct error *e)
 	return err;
 }
 
-/* Leaves nothing behind: neither ports nor pins nor the local device. */
-static void undo(struct dp **dp)
+/* The local port needs the name: a device that has it, and no datapath behind it, is somebody else's. */
+static int check_name_free(const char *name, struct error *e)
 {
+	struct dp *dp = NULL;
 	struct error ignored;
+	struct link_info l;
+	int err = dp_check_name(name, e);
 
-	port_del_all(*dp, &ignored);
-	dp_destroy(*dp, &ignored);
-	dp_close(dp);
+	if (err || link_get(name, &l, &ignored))
+		return err;
+	err = session_open(name, DP_READ, &dp, &ignored);
+	dp_close(&dp);
+	if (err != -ENODEV || link_get(name, &l, &ignored))
+		return 0;
+	return error_set(
+		e, EEXIST,
+		"add_dp (File exists): a network device named %s is there already, and the local port needs the name",
+		name);
 }
 
 int cmd_add_dp(struct cmd *c, struct error *e)
 {
+	const char *name = c->argv[0];
 	struct dp_options options;
 	struct error ignored;
-	struct link_info l;
 	struct dp *dp;
 	int err = parse_dp(c->argv[0], &options, e);
 
 	if (!err)
-		err = dp_check_name(c->argv[0], e);
-	if (err)
-		return err;
-	if (!link_get(c->argv[0], &l, &ignored) && dp_open(c->argv[0], DP_READ, &dp, &ignored))
-		return error_set(
-			e, EEXIST,
-			"add_dp (File exists): a network device named %s is there already, and the local port needs the name",
-			c->argv[0]);
-	err = dp_create(c->argv[0], &options, &dp, e);
+		err = check_name_free(name, e);
+	if (!err)
+		err = session_create(name, &options, &dp, e);
 	if (err)
 		return err;
 	err = port_add_local(dp, e);
 	for (int i = 1; !err && i < c->argc; i++)
 		err = port_add_text(dp, c->argv[i], e);
+	if (!err)
+		dp_finished(dp);
+	dp_close(&dp);
 	if (err)
-		undo(&dp);
-	else
-		dp_close(&dp);
+		session_destroy(name, &ignored);
 	return err;
 }
 
 int cmd_del_dp(struct cmd *c, struct error *e)
 {
-	struct dp *dp;
-	int err = dp_open(c->argv[0], DP_DESTROY, &dp, e);
-
-	if (err == -ENODEV)
-		return err;
-	if (err)
-		return dp_destroy_foreign(c->argv[0], e);
-	err = port_del_all(dp, e);
-	if (!err)
-		err = dp_destroy(dp, e);
-	dp_close(&dp);
-	return err;
+	return session_destroy(c->argv[0], e);
 }
 
 int cmd_dump_dps(struct cmd *c, struct error *e)

@@ -14,6 +14,7 @@
 #include "match_text.h"
 #include "port.h"
 #include "slots.h"
+#include "session.h"
 #include "util.h"
 
 /* What a flow command works with: [DP] FLOW [ACTIONS], the datapath opened, the texts parsed. */
@@ -49,7 +50,7 @@ static int flow_cmd_begin(struct cmd *c, int texts, enum dp_mode mode, struct fl
 	int err;
 
 	memset(f, 0, sizeof(*f));
-	err = dp_open(c->argc > texts ? c->argv[0] : NULL, mode, &f->dp, e);
+	err = session_open(c->argc > texts ? c->argv[0] : NULL, mode, &f->dp, e);
 	if (!err)
 		err = port_names_load(f->dp, &f->names, e);
 	if (!err && texts)

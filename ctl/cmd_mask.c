@@ -13,6 +13,8 @@
 #include "dp.h"
 #include "mask_print.h"
 #include "mask_table.h"
+#include "session.h"
+#include "stats.h"
 #include "util.h"
 
 /* A packet of the class. */
@@ -54,7 +56,7 @@ static int show_mask(struct cmd *c, struct dp *dp, enum packet_class class, cons
 		return -ENOMEM;
 	mask_print(text, &mask->key, &sample);
 	fclose(text);
-	if (dp_mask_hits_read(dp, mask->id, &hits))
+	if (stats_mask_hits(dp, mask->id, &hits))
 		return -EIO;
 	emit_open_object(e, NULL);
 	emit_u64(e, "position", "  %" PRIu64 ": ", position);
@@ -90,7 +92,8 @@ int cmd_dump_masks(struct cmd *c, struct error *e)
 {
 	CLEANUP_FREE struct mask_array *array = malloc(sizeof(*array));
 	struct dp *dp;
-	int err = array ? dp_open(c->argc ? c->argv[0] : NULL, DP_READ, &dp, e) : error_set(e, ENOMEM, "out of memory");
+	int err = array ? session_open(c->argc ? c->argv[0] : NULL, DP_READ, &dp, e)
+			: error_set(e, ENOMEM, "out of memory");
 
 	if (err)
 		return err;

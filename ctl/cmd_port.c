@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "session.h"
 #include "port.h"
 
 int port_add_text(struct dp *dp, char *text, struct error *e)
@@ -48,7 +49,7 @@ static int for_each_if(struct cmd *c, int (*one)(struct dp *, char *, struct err
 {
 	struct error last;
 	struct dp *dp;
-	int failed = 0, err = dp_open(c->argv[0], DP_WRITE, &dp, e);
+	int failed = 0, err = session_open(c->argv[0], DP_WRITE, &dp, e);
 
 	if (err)
 		return err;

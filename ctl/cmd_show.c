@@ -2,7 +2,6 @@
 /*
  * show, drops.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -11,6 +10,8 @@
 #include "dp.h"
 #include "mask_table.h"
 #include "port.h"
+#include "session.h"
+#include "stats.h"
 #include "util.h"
 
 /* Where nothing is unusual, only the kind of attachment; programs of others run before or after ours on the same hook. */
@@ -110,11 +111,11 @@ static int show_one(struct cmd *c, const char *name, struct error *e)
 	struct dp_counters n;
 	struct dp *dp;
 	size_t count;
-	int err = dp_open(name, DP_READ, &dp, e);
+	int err = session_open(name, DP_READ, &dp, e);
 
 	if (err)
 		return err;
-	err = dp_counters_read(dp, &n, e);
+	err = stats_counters(dp, &n, e);
 	if (!err)
 		err = port_list(dp, true, &ports, &count, e);
 	if (!err) {
@@ -160,71 +161,29 @@ int cmd_show(struct cmd *c, struct error *e)
 	return failed;
 }
 
-static const char *reason_name(__u32 reason)
-{
-	static const char *const names[] = {
-#define X(id, name, text) [DROP_##id] = #name,
-		DROP_REASONS(X)
-#undef X
-	};
-
-	return reason && reason < DROP_REASONS_END ? names[reason] : "?";
-}
-
-static int by_port_and_reason(const void *a, const void *b)
-{
-	const struct drop_key *x = a, *y = b;
-
-	if (x->port != y->port)
-		return x->port < y->port ? -1 : 1;
-	return x->reason < y->reason ? -1 : x->reason > y->reason;
-}
-
-static void show_drop(struct cmd *c, struct dp *dp, const struct drop_key *key)
-{
-	CLEANUP_FREE __u64 *per_cpu = calloc(dp->info->possible_cpus, sizeof(*per_cpu));
-	__u64 sum = 0;
-
-	if (!per_cpu || bpf_map_lookup_elem(dp->map_fd[DP_MAP_DROPS], key, per_cpu))
-		return;
-	for (__u32 i = 0; i < dp->info->possible_cpus; i++)
-		sum += per_cpu[i];
-	emit_open_object(&c->emit, NULL);
-	if (key->port == PORT_NONE)
-		emit_text(&c->emit, "no port: ");
-	else
-		emit_text(&c->emit, "port %u: ", key->port);
-	emit_u64(&c->emit, "port", NULL, key->port);
-	emit_str(&c->emit, "reason", "%s:", reason_name(key->reason));
-	emit_u64(&c->emit, "count", "%" PRIu64 "\n", sum);
-	emit_close(&c->emit);
-}
-
 int cmd_drops(struct cmd *c, struct error *e)
 {
-	CLEANUP_FREE struct drop_key *keys = NULL;
-	struct drop_key key, *prev = NULL;
+	CLEANUP_FREE struct drop_count *drops = NULL;
 	size_t count = 0;
 	struct dp *dp;
-	int err = dp_open(c->argc ? c->argv[0] : NULL, DP_READ, &dp, e);
+	int err = session_open(c->argc ? c->argv[0] : NULL, DP_READ, &dp, e);
 
 	if (err)
 		return err;
-	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_DROPS], prev, &key)) {
-		struct drop_key *grown = realloc(keys, (count + 1) * sizeof(*keys));
-
-		if (!grown)
-			break;
-		keys = grown;
-		keys[count] = key;
-		prev = &keys[count++];
-	}
-	if (count)
-		qsort(keys, count, sizeof(*keys), by_port_and_reason);
+	err = stats_drops(dp, &drops, &count, e);
 	emit_open_array(&c->emit, "drops");
-	for (size_t i = 0; i < count; i++)
-		show_drop(c, dp, &keys[i]);
+	for (size_t i = 0; i < count; i++) {
+		emit_open_object(&c->emit, NULL);
+		if (drops[i].key.port == PORT_NONE)
+			emit_text(&c->emit, "no port: ");
+		else
+			emit_text(&c->emit, "port %u: ", drops[i].key.port);
+		emit_u64(&c->emit, "port", NULL, drops[i].key.port);
+		emit_str(&c->emit, "reason", "%s:", stats_reason_name(drops[i].key.reason));
+		emit_u64(&c->emit, "count", "%" PRIu64 "\n", drops[i].count);
+		emit_close(&c->emit);
+	}
 	emit_close(&c->emit);
 	dp_close(&dp);
-	return 0;
+	return err;
 }

@@ -192,15 +192,17 @@ static int lock_dir(struct dp *dp, enum dp_mode mode, struct error *e)
 /* Brings what a killed writer left half done into order; needs the exclusive lock. */
 static int repair_if_dirty(struct dp *dp, enum dp_mode mode, struct error *e)
 {
-	if (dp->info->dirty == DP_DELETING)
-		return error_set(e, ENODEV, "datapath %s is half deleted; finish with: tcvsctl del-dp %s", dp->name,
+	if (dp->info->dirty == DP_UNFINISHED)
+		return error_set(e, ESTALE, "datapath %s is unfinished; remove it with: tcvsctl del-dp %s", dp->name,
 				 dp->name);
 	if (dp->info->dirty == DP_CLEAN)
 		return 0;
 	if (mode == DP_READ && flock(dp->dir_fd, LOCK_EX))
 		return error_set(e, errno, "%s: cannot be locked (%s)", dp->path, strerror(errno));
 	/* The lock was let go for a moment: somebody else may have done it. */
-	return dp->info->dirty == DP_WRITING ? dp_repair(dp, e) : 0;
+	dp->repaired = dp->info->dirty == DP_WRITING;
+	dp->writing = dp->repaired;
+	return dp->repaired ? dp_repair(dp, e) : 0;
 }
 
 static int only_datapath(char *name, struct error *e)
@@ -265,10 +267,15 @@ int dp_open(const char *name, enum dp_mode mode, struct dp **out, struct error *
 		return err;
 	if (mode != DP_READ) {
 		dp->writing = true;
-		dp->info->dirty = mode == DP_DESTROY ? DP_DELETING : DP_WRITING;
+		dp->info->dirty = mode == DP_DESTROY ? DP_UNFINISHED : DP_WRITING;
 	}
 	*out = TAKE_PTR(dp);
 	return 0;
+}
+
+void dp_finished(struct dp *dp)
+{
+	dp->info->dirty = DP_WRITING;
 }
 
 void dp_close(struct dp **dp)

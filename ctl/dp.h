@@ -45,7 +45,7 @@ enum dp_map {
 enum dp_dirty {
 	DP_CLEAN,
 	DP_WRITING,
-	DP_DELETING,
+	DP_UNFINISHED, /* being made or deleted: nothing of it is to stay */
 };
 
 struct dp {
@@ -65,6 +65,8 @@ struct dp {
 	struct btf *btf;     /* the program's types, for maps that are made later */
 	__u32 stale_classes; /* whose mask arrays must be made anew: dp_commit() */
 	bool writing;
+	bool repaired;	 /* a killed writer was found; ports are still to be looked at */
+	__u32 slot_hint; /* no flow slot is free before it */
 };
 
 enum dp_pages {
@@ -85,11 +87,14 @@ enum dp_mode {
 	DP_DESTROY, /* also what is half made, half deleted, or of another version */
 };
 
-/* Makes an empty datapath without ports and returns it open for writing. */
+/* Makes an empty datapath without ports and returns it open for writing; unfinished until dp_finished(). */
 int dp_create(const char *name, const struct dp_options *options, struct dp **dp, struct error *e);
 
-/* Opens and locks; name NULL: the only one there is.  -ENODEV if there is none. */
+/* Opens and locks; name NULL: the only one there is.  -ENODEV if there is none, -ESTALE if it is unfinished. */
 int dp_open(const char *name, enum dp_mode mode, struct dp **dp, struct error *e);
+
+/* From now on the datapath is whole, and a kill is repaired instead of undone. */
+void dp_finished(struct dp *dp);
 
 /* Ends a writer's work (marks the datapath clean), unlocks and frees. */
 void dp_close(struct dp **dp);
@@ -123,10 +128,6 @@ int dp_commit(struct dp *dp, struct error *e);
 
 /* The mask array of a class; count 0 if the class has none.  0 or -errno. */
 int dp_mask_array(struct dp *dp, enum packet_class class, struct mask_array *array);
-
-/* Sums of the per-CPU counters. */
-int dp_counters_read(struct dp *dp, struct dp_counters *sum, struct error *e);
-int dp_mask_hits_read(struct dp *dp, __u32 id, __u64 *sum);
 
 static inline struct flow *dp_flow(struct dp *dp, __u32 slot)
 {

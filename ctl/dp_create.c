@@ -18,6 +18,7 @@
 #include "datapath.skel.h"
 #include "dp.h"
 #include "link.h"
+#include "netns.h"
 #include "util.h"
 
 static void destroy_skel(struct datapath_bpf **skel)
@@ -125,7 +126,7 @@ static int describe(struct datapath_bpf *skel, const char *name, const struct dp
 	clock_gettime(CLOCK_REALTIME, &now);
 	*info = (struct datapath){
 		.abi = DP_ABI,
-		.dirty = DP_WRITING,
+		.dirty = DP_UNFINISHED,
 		.netns_cookie = cookie,
 		.max_flows = o->max_flows,
 		.max_masks = o->max_masks,
@@ -195,10 +196,8 @@ int dp_create(const char *name, const struct dp_options *o, struct dp **out, str
 		return err;
 	}
 	err = dp_open(name, DP_DESTROY, &dp, e);
-	if (!err) {
-		dp->info->dirty = DP_WRITING;
+	if (!err)
 		err = dp_add_flow_page(dp, e);
-	}
 	if (err) {
 		remove_pins(path);
 		return err;

@@ -130,7 +130,5 @@ int dp_repair(struct dp *dp, struct error *e)
 	for (size_t i = 0; !err && i < stale.count; i++)
 		bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &stale.hash[i]);
 	free(stale.hash);
-	if (!err)
-		dp->info->dirty = DP_CLEAN;
 	return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The tables of an open datapath that grow or are replaced: pages, mask arrays; and the sums of per-CPU ones.
+ * The tables of an open datapath that grow or are replaced: pages and mask arrays.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -161,6 +161,7 @@ int dp_reclaim(struct dp *dp, struct error *e)
 	slots_reclaim(dp->action_slots, dp->info->action_page_count);
 	masks_reclaim(dp->masks, MASKS_MAX);
 	dp->info->retired = 0;
+	dp->slot_hint = 0;
 	return 0;
 }
 
@@ -223,39 +224,4 @@ int dp_commit(struct dp *dp, struct error *e)
 		dp->stale_classes &= ~(1U << class);
 	}
 	return 0;
-}
-
-/* One value per possible CPU, each rounded up to 8 bytes, as the kernel copies them out. */
-static int read_percpu(int fd, const void *key, void *values)
-{
-	return bpf_map_lookup_elem(fd, key, values) ? -errno : 0;
-}
-
-int dp_counters_read(struct dp *dp, struct dp_counters *sum, struct error *e)
-{
-	__u32 cpus = dp->info->possible_cpus, zero = 0;
-	CLEANUP_FREE struct cpu_state *cpu = calloc(cpus, sizeof(*cpu));
-	int err = cpu ? read_percpu(dp->map_fd[DP_MAP_CPU_STATE], &zero, cpu) : -ENOMEM;
-
-	if (err)
-		return error_set(e, -err, "counters of %s: cannot be read (%s)", dp->name, strerror(-err));
-	memset(sum, 0, sizeof(*sum));
-	for (__u32 i = 0; i < cpus; i++) {
-#define X(name, text) sum->name += cpu[i].count.name;
-		DP_COUNTERS(X)
-#undef X
-	}
-	return 0;
-}
-
-int dp_mask_hits_read(struct dp *dp, __u32 id, __u64 *sum)
-{
-	__u32 cpus = dp->info->possible_cpus;
-	CLEANUP_FREE __u64 *hits = calloc(cpus, sizeof(*hits));
-	int err = hits ? read_percpu(dp->map_fd[DP_MAP_MASK_HITS], &id, hits) : -ENOMEM;
-
-	*sum = 0;
-	for (__u32 i = 0; !err && i < cpus; i++)
-		*sum += hits[i];
-	return err;
 }

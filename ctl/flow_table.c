@@ -118,18 +118,20 @@ static int claim_flow_slot(struct dp *dp, __u32 *slot, struct error *e)
 			e, ENOSPC,
 			"flow table of %s is full (No space left on device): %u flows, the limit is max_flows=%u of add-dp",
 			dp->name, dp->info->flows, dp->info->max_flows);
-	*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1);
+	*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1, dp->slot_hint);
 	/* Reuse what waits before growing: a grace period costs a millisecond, a page a megabyte. */
 	if (*slot == SLOT_NONE && dp->info->retired) {
 		err = dp_reclaim(dp, e);
 		if (!err)
-			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1);
+			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1, dp->slot_hint);
 	}
 	if (!err && *slot == SLOT_NONE) {
 		err = dp_add_flow_page(dp, e);
 		if (!err)
-			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1);
+			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1, dp->slot_hint);
 	}
+	if (!err)
+		dp->slot_hint = *slot;
 	return err;
 }
 
@@ -137,16 +139,16 @@ static int claim_action_slots(struct dp *dp, __u32 n, __u32 *slot, struct error 
 {
 	int err = 0;
 
-	*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n);
+	*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n, 0);
 	if (*slot == SLOT_NONE && dp->info->retired) {
 		err = dp_reclaim(dp, e);
 		if (!err)
-			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n);
+			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n, 0);
 	}
 	if (!err && *slot == SLOT_NONE) {
 		err = dp_add_action_page(dp, e);
 		if (!err)
-			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n);
+			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n, 0);
 	}
 	return err;
 }
@@ -176,6 +178,8 @@ static void retire_actions(struct dp *dp, __u32 where, __u32 count)
 
 static void free_flow_slot(struct dp *dp, __u32 slot, enum slot_state state)
 {
+	if (state == SLOT_FREE && slot < dp->slot_hint)
+		dp->slot_hint = slot;
 	slots_set(dp->flow_slots, slot, 1, state);
 	if (state == SLOT_RETIRED)
 		dp->info->retired++;
@@ -263,7 +267,10 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 	int err;
 
 	if (!flow_find(dp, match, &other) || (match->has_ufid && !find_by_ufid(dp, match->ufid, &other)))
-		return error_set(e, EEXIST, "updating flow table (File exists)");
+		return error_set(
+			e, EEXIST,
+			"updating flow table (File exists): a flow with this %s is there already; mod-flow changes its actions",
+			flow_find(dp, match, &other) ? "UFID" : "key and mask");
 	err = claim_flow_slot(dp, &slot, e);
 	if (err)
 		return err;

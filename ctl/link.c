@@ -179,6 +179,7 @@ static int parse_link_attr(const struct nlattr *attr, void *data)
 		break;
 	case IFLA_LINK:
 		copy_attr(&p->peer, sizeof(p->peer), attr);
+		l->peer_ifindex = p->peer;
 		break;
 	case IFLA_LINKINFO:
 		return mnl_attr_parse_nested(attr, parse_kind, l);
@@ -453,14 +454,4 @@ int link_disable_ipv6(const char *name)
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	return write(fd, "1", 1) == 1 ? 0 : -errno;
-}
-
-int netns_cookie(__u64 *cookie, struct error *e)
-{
-	CLEANUP_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	socklen_t len = sizeof(*cookie);
-
-	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, cookie, &len) < 0)
-		return error_set(e, errno, "network namespace: cannot read its cookie: %s", strerror(errno));
-	return 0;
 }

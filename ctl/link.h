@@ -19,8 +19,9 @@ struct nlmsghdr;
 struct link_info {
 	__u32 ifindex;
 	char name[IFNAMSIZ];
-	char kind[16]; /* "veth", "vxlan"; "" for hardware */
-	__u8 mac[6];   /* zeros when the device's address has another length */
+	char kind[16];	    /* "veth", "vxlan"; "" for hardware */
+	__u8 mac[6];	    /* zeros when the device's address has another length */
+	__u32 peer_ifindex; /* IFLA_LINK: of a veth whose other end is in this namespace, of what a VLAN device is on */
 	__u32 mtu;
 	__u32 flags; /* IFF_; IFF_PROMISC is what a user set, not what a packet socket asks for */
 	__u16 type;  /* ARPHRD_ */
@@ -65,6 +66,3 @@ int link_set_lro(const char *name, bool on, bool *changed, struct error *e);
 
 /* Keeps the host from speaking IPv6 on a device of ours.  A kernel without IPv6 is fine. */
 int link_disable_ipv6(const char *name);
-
-/* What bpf_get_netns_cookie() answers in the calling thread's namespace. */
-int netns_cookie(__u64 *cookie, struct error *e);

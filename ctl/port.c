@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "port.h"
+#include "netns.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -233,10 +234,12 @@ int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e)
 	if (err)
 		return err;
 	info.ifindex = l.ifindex;
+	info.unfinished = 1;
 	snprintf(info.name, sizeof(info.name), "%s", l.name);
 	err = prepare_device(dp, port_no, &l, &info, e);
 	if (!err)
 		err = attach(dp, port_no, &info, e);
+	info.unfinished = 0;
 	if (!err)
 		err = write_port(dp, port_no, &info, e);
 	if (err) {
@@ -276,11 +279,14 @@ int port_add_local(struct dp *dp, struct error *e)
 	return err;
 }
 
-static int delete_port(struct dp *dp, __u32 port_no, const struct port_info *info, struct error *e)
+static int delete_port(struct dp *dp, __u32 port_no, struct port_info *info, struct error *e)
 {
 	struct error ignored;
-	int err = release_device(dp, port_no, info, e);
+	int err;
 
+	info->unfinished = 1;
+	bpf_map_update_elem(dp->map_fd[DP_MAP_PORT_INFO], &port_no, info, BPF_EXIST);
+	err = release_device(dp, port_no, info, e);
 	/* Takes the host's end along, in whatever namespace that is. */
 	if (info->host_ifindex)
 		link_del(info->ifindex, &ignored);
@@ -305,15 +311,27 @@ int port_del(struct dp *dp, __u32 port_no, struct error *e)
 	return delete_port(dp, port_no, &info, e);
 }
 
+/* A pair that a killed add-dp made and did not come to register is known by its names and kind. */
+static void delete_stray_local(struct dp *dp)
+{
+	struct link_info host, inner;
+	struct error ignored;
+
+	if (!link_get(dp->name, &host, &ignored) && !strcmp(host.kind, "veth") && host.peer_ifindex &&
+	    !link_get_by_index(host.peer_ifindex, &inner, &ignored) && !strncmp(inner.name, "tcvs", 4))
+		link_del(host.ifindex, &ignored);
+}
+
 int port_del_all(struct dp *dp, struct error *e)
 {
 	struct port_info info;
+	struct error ignored;
 	__u32 port_no;
-	int err = check_netns(dp, e);
+	int err = 0;
 
-	/* Only of a namespace that is gone with its devices can the rest go from anywhere. */
-	if (err)
-		return err;
+	/* A namespace that cannot be found is gone, and its devices with it; TCX links go with their pins. */
+	if (check_netns(dp, &ignored) && netns_enter(dp->info->netns_cookie))
+		return 0;
 	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_PORT_INFO], NULL, &port_no)) {
 		struct error why;
 
@@ -322,5 +340,44 @@ int port_del_all(struct dp *dp, struct error *e)
 		if (delete_port(dp, port_no, &info, &why) && !err)
 			err = error_set(e, EIO, "%s", why.text);
 	}
+	delete_stray_local(dp);
+	return err;
+}
+
+static int finish_port(struct dp *dp, __u32 port_no, struct error *e)
+{
+	struct port_info info;
+
+	if (!port_info_read(dp, port_no, &info))
+		return 0;
+	if (info.unfinished)
+		return delete_port(dp, port_no, &info, e);
+	return write_port(dp, port_no, &info, e);
+}
+
+int port_repair(struct dp *dp, struct error *e)
+{
+	CLEANUP_FREE __u8 *known = calloc(1, PORTS_MAX);
+	__u32 port_no, *prev = NULL;
+	struct error ignored;
+	int err = 0;
+
+	if (!known)
+		return error_set(e, ENOMEM, "out of memory");
+	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_PORT_INFO], prev, &port_no)) {
+		known[port_no] = 1;
+		prev = &port_no;
+	}
+	for (port_no = 0; port_no < PORTS_MAX; port_no++)
+		if (!known[port_no] && dp->ports[port_no].ifindex)
+			dp->ports[port_no].ifindex = 0;
+	/* From another namespace devices cannot be touched: the mark stays for a command that can. */
+	if (check_netns(dp, &ignored)) {
+		dp->writing = false;
+		return 0;
+	}
+	for (port_no = 0; !err && port_no < PORTS_MAX; port_no++)
+		if (known[port_no])
+			err = finish_port(dp, port_no, e);
 	return err;
 }

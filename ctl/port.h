@@ -16,6 +16,7 @@ struct port_view {
 	__u32 number;
 	struct port_info info;
 	char name[IFNAMSIZ];	      /* now, or when it was last seen */
+	bool elsewhere;		      /* the datapath is in another namespace: nothing below is known here */
 	bool gone;		      /* its device does not exist here any more */
 	struct link_info link;	      /* unless gone; of the host's end for the local port */
 	struct attach_state attached; /* what is on the hook now */
@@ -30,6 +31,9 @@ int port_add_local(struct dp *dp, struct error *e);
 /* Detaches, and gives the device back as it was.  The local port goes only with its datapath. */
 int port_del(struct dp *dp, __u32 port_no, struct error *e);
 int port_del_all(struct dp *dp, struct error *e);
+
+/* After a writer was killed: ports that were being added or deleted are taken back, the program's tables follow. */
+int port_repair(struct dp *dp, struct error *e);
 
 /* By device name or, all digits, by number; -ENODEV "no port named X". */
 int port_find(struct dp *dp, const char *name, __u32 *port_no, struct error *e);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "port.h"
+#include "netns.h"
 #include "util.h"
 
 static int by_number(const void *a, const void *b)

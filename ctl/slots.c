@@ -23,9 +23,9 @@ static __u32 claim_in_page(struct slot_page *page, __u32 n)
 	return SLOT_NONE;
 }
 
-__u32 slots_claim(struct slot_page *pages, __u32 page_count, __u32 n)
+__u32 slots_claim(struct slot_page *pages, __u32 page_count, __u32 n, __u32 from)
 {
-	for (__u32 i = 0; i < page_count; i++) {
+	for (__u32 i = from >> PAGE_SHIFT; i < page_count; i++) {
 		__u32 at = claim_in_page(&pages[i], n);
 
 		if (at != SLOT_NONE)

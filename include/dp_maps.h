@@ -133,6 +133,8 @@ struct port_info {
 	__u32 set_promisc;	/* we switched it on */
 	__u32 cleared_lro;	/* we switched it off */
 	__u32 made_clsact;	/* the qdisc is ours */
+	__u32 unfinished;	/* being added or deleted: what is there is taken back if that was killed */
+	__u32 zero;
 };
 
 enum slot_state {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Properties of matches as text: what is printed is read as the same match, and any text is survived.  The seeds are
+ * fixed, so that a failure comes back.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "error.h"
+#include "field.h"
+#include "match_text.h"
+#include "util.h"
+
+static const struct match_style plain, more = { .more = true };
+
+static char *printed(const struct match *m, const struct match_style *style)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	match_print(out, m, style);
+	fclose(out);
+	return text;
+}
+
+static void parse(const char *text, struct match *m)
+{
+	struct error e = { "" };
+
+	if (match_parse(text, NULL, m, &e))
+		fail_msg("'%s': %s", text, e.text);
+}
+
+static void assert_reads_back(const struct match *m, const struct match_style *style)
+{
+	CLEANUP_FREE char *text = printed(m, style);
+	struct match again;
+
+	parse(text, &again);
+	if (memcmp(&m->key, &again.key, sizeof(m->key)) || memcmp(&m->mask, &again.mask, sizeof(m->mask)))
+		fail_msg("'%s' is read as another match", text);
+}
+
+static void assert_both_read_back(const struct match *m)
+{
+	assert_reads_back(m, &plain);
+	assert_reads_back(m, &more);
+}
+
+/* A random value with a random mask: wild, exact or in between. */
+static void field_randomize(struct match_level *l, enum attribute attr, const struct field *f, unsigned int entry,
+			    unsigned int *seed)
+{
+	__u32 full = field_is_bytes(f) ? 0 : field_full(f);
+	unsigned int form = rand_r(seed) % 4, i;
+	struct field_value v, mask;
+
+	for (i = 0; i < sizeof(v.bytes); i++) {
+		v.bytes[i] = rand_r(seed);
+		mask.bytes[i] = form == 0 ? 0 : form == 1 ? 0xff : rand_r(seed);
+	}
+	v.number = (__u32)rand_r(seed) << 16 ^ rand_r(seed);
+	mask.number = form == 0 ? 0 : form == 1 ? full : rand_r(seed) & full;
+	if (f->kind == FIELD_FRAG)
+		v.number %= 3;
+	if (f->kind == FIELD_PORT)
+		v.number %= PORT_NONE;
+	if (f->kind == FIELD_FRAG || f->kind == FIELD_PORT)
+		mask.number = form ? full : 0;
+	if (attr == ATTR_VLAN && (!strcmp(f->name, "tci") || !strcmp(f->name, "cfi")))
+		return;
+	field_put(&l->key, f, entry, &v);
+	field_put_mask(&l->mask, f, entry, &mask);
+}
+
+static void attribute_randomize(struct match_level *l, enum attribute attr, unsigned int *seed)
+{
+	const struct attribute_info *a = attribute_info(attr);
+	unsigned int entries = a->flags & ATTR_LABEL_STACK ? rand_r(seed) % 4 : 1, entry;
+	const struct field *f;
+
+	for (entry = 0; entry < entries; entry++) {
+		for (f = a->fields; f->size; f++)
+			field_randomize(l, attr, f, entry, seed);
+	}
+}
+
+static void payload_randomize(struct match_level *l, bool tagged, unsigned int *seed)
+{
+	static const __u16 types[] = { 0x0800, 0x0800, 0x0800, 0x86dd, 0x86dd, 0x86dd,
+				       0x0806, 0x8035, 0x8847, 0x8848, 0x88cc, ETH_TYPE_802_2 };
+	static const __u8 protos[] = { 6, 17, 132, 1, 58 };
+	enum attribute attr;
+
+	if (!tagged && rand_r(seed) % 8 == 0)
+		return;
+	l->key.eth_type_be = htons(types[rand_r(seed) % ARRAY_SIZE(types)]);
+	l->mask.eth_type_be = 0xffff;
+	for (attr = ATTR_MPLS; attr <= ATTR_ARP; attr++) {
+		if (attribute_applies(l, attr))
+			attribute_randomize(l, attr, seed);
+	}
+	if ((l->key.eth_type_be == htons(0x0800) || l->key.eth_type_be == htons(0x86dd)) && rand_r(seed) % 4) {
+		l->key.ip_proto = protos[rand_r(seed) % ARRAY_SIZE(protos)];
+		l->mask.ip_proto = 0xff;
+	}
+	for (attr = ATTR_TCP; attr < ATTRIBUTES; attr++) {
+		if (!attribute_applies(l, attr))
+			continue;
+		attribute_randomize(l, attr, seed);
+		if (attr == ATTR_ICMPV6 && rand_r(seed) % 2) {
+			l->key.tp_src_be = htons(135 + rand_r(seed) % 2);
+			l->mask.tp_src_be = 0xffff;
+		}
+	}
+}
+
+static void tag_randomize(__be16 *tpid, __be16 *tpid_mask, __be16 *tci, __be16 *tci_mask, unsigned int *seed)
+{
+	struct match_level l = { 0 };
+
+	attribute_randomize(&l, ATTR_VLAN, seed);
+	*tpid = htons(rand_r(seed) % 2 ? 0x8100 : 0x88a8);
+	*tpid_mask = 0xffff;
+	*tci = l.key.vlan_tci_be | htons(VLAN_TAG_PRESENT);
+	*tci_mask = l.mask.vlan_tci_be | htons(VLAN_TAG_PRESENT);
+}
+
+static void match_randomize(struct match *m, unsigned int *seed)
+{
+	static const enum attribute outer[] = { ATTR_RECIRC_ID, ATTR_DP_HASH,  ATTR_SKB_PRIORITY,
+						ATTR_IN_PORT,	ATTR_SKB_MARK, ATTR_ETH };
+	unsigned int tags = rand_r(seed) % 3;
+	struct match_level l = { 0 };
+	size_t i;
+
+	memset(m, 0, sizeof(*m));
+	for (i = 0; i < ARRAY_SIZE(outer); i++)
+		attribute_randomize(&l, outer[i], seed);
+	payload_randomize(&l, tags, seed);
+	m->key = l.key;
+	m->mask = l.mask;
+	if (tags > 0)
+		tag_randomize(&m->key.vlan_tpid_be, &m->mask.vlan_tpid_be, &m->key.vlan_tci_be, &m->mask.vlan_tci_be,
+			      seed);
+	else
+		m->mask.vlan_tci_be = 0xffff;
+	if (tags > 1)
+		tag_randomize(&m->key.cvlan_tpid_be, &m->mask.cvlan_tpid_be, &m->key.cvlan_tci_be,
+			      &m->mask.cvlan_tci_be, seed);
+	else if (tags > 0)
+		m->mask.cvlan_tci_be = 0xffff;
+	for (i = 0; i < sizeof(m->key); i++)
+		((__u8 *)&m->key)[i] &= ((__u8 *)&m->mask)[i];
+}
+
+static void random_matches_read_back(void **state)
+{
+	unsigned int seed = 20261130, i;
+
+	(void)state;
+	for (i = 0; i < 6000; i++) {
+		struct match m;
+
+		match_randomize(&m, &seed);
+		assert_both_read_back(&m);
+	}
+}
+
+/* Text that is cut, doubled and mixed is refused with a reason, or is a match that reads back. */
+static void any_text_is_survived(void **state)
+{
+	static const char *const parts[] = { "in_port(1)", "eth()",  "eth_type(", "0x0800",	 "0x8100",
+					     "vlan(vid=",  "encap(", "ipv4(",	  "proto=6",	 "tcp(dst=",
+					     "80",	   "ipv6(",  "src=",	  "mpls(label=", "tci=",
+					     "tcp_flags(", "+syn",   "|ack",	  ",",		 ",",
+					     ")",	   ")",	     "/",	  "(",		 "=",
+					     "0",	   "0xff",   "ufid:",	  "::1",	 "10.0.0.1",
+					     "key32(",	   "\xff",   " ",	  "nd(",	 "cfi=" };
+	unsigned int seed = 4711, i;
+
+	(void)state;
+	for (i = 0; i < 60000; i++) {
+		unsigned int n = rand_r(&seed) % 16;
+		struct error e = { "" };
+		char text[256] = "";
+		struct match m;
+
+		while (n--)
+			strcat(text, parts[rand_r(&seed) % ARRAY_SIZE(parts)]);
+		if (match_parse(text, NULL, &m, &e))
+			assert_int_not_equal(e.text[0], '\0');
+		else if (m.present)
+			assert_both_read_back(&m);
+	}
+}
+
+static void damaged_matches_are_survived(void **state)
+{
+	unsigned int seed = 815, i;
+
+	(void)state;
+	for (i = 0; i < 6000; i++) {
+		CLEANUP_FREE char *text = NULL;
+		struct error e = { "" };
+		struct match m;
+
+		match_randomize(&m, &seed);
+		text = printed(&m, i & 1 ? &more : &plain);
+		text[rand_r(&seed) % strlen(text)] = " (),/=0x:.+-|a9\xff"[rand_r(&seed) % 16];
+		if (!match_parse(text, NULL, &m, &e) && m.present)
+			assert_both_read_back(&m);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_matches_read_back),
+		cmocka_unit_test(any_text_is_survived),
+		cmocka_unit_test(damaged_matches_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
