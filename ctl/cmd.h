@@ -16,7 +16,9 @@ struct cmd {
 	bool names;	 /* --names */
 	bool clear;
 	bool may_create;
-	int argc; /* what follows the command's name */
+	bool partial;	   /* a failure that left results: JSON shows both */
+	const char *netns; /* --netns: NULL = where we are */
+	int argc;	   /* what follows the command's name */
 	char **argv;
 };
 
@@ -43,6 +45,9 @@ int cmd_add_flow(struct cmd *c, struct error *e);
 int cmd_mod_flow(struct cmd *c, struct error *e);
 int cmd_get_flow(struct cmd *c, struct error *e);
 int cmd_del_flow(struct cmd *c, struct error *e);
+int cmd_set_if(struct cmd *c, struct error *e);
+int cmd_add_flows(struct cmd *c, struct error *e);
+int cmd_mod_flows(struct cmd *c, struct error *e);
 int cmd_del_flows(struct cmd *c, struct error *e);
 int cmd_dump_flows(struct cmd *c, struct error *e);
 int cmd_dump_masks(struct cmd *c, struct error *e);

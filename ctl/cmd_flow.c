@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * add-flow, mod-flow, get-flow, del-flow, del-flows, dump-flows.
+ * add-flow, mod-flow, get-flow, del-flow, dump-flows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -227,21 +227,6 @@ int cmd_del_flow(struct cmd *c, struct error *e)
 		show_stats_line(c, f.dp, slot);
 		err = flow_delete(f.dp, slot, e);
 	}
-	if (!err)
-		err = dp_commit(f.dp, e);
-	flow_cmd_end(&f);
-	return err;
-}
-
-int cmd_del_flows(struct cmd *c, struct error *e)
-{
-	struct flow_cmd f;
-	int err = flow_cmd_begin(c, 0, DP_WRITE, &f, e);
-
-	if (err)
-		return err;
-	for (__u32 slot = flow_next(f.dp, 0); !err && slot != SLOT_NONE; slot = flow_next(f.dp, slot + 1))
-		err = flow_delete(f.dp, slot, e);
 	if (!err)
 		err = dp_commit(f.dp, e);
 	flow_cmd_end(&f);

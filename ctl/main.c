@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "netns.h"
 #include "util.h"
 
 #ifndef TCVS_VERSION
@@ -25,6 +26,8 @@ static const struct command commands[] = {
 	{ "del-dp", "DP", 1, 1, cmd_del_dp, "remove a datapath and all that belongs to it" },
 	{ "add-if", "DP IF[,port_no=N]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
 	{ "del-if", "DP IF...", 2, -1, cmd_del_if, "give interfaces (or port numbers) back" },
+	{ "set-if", "DP IF[,port_no=N][,type=T]...", 2, -1, cmd_set_if,
+	  "check that ports are as said; nothing can be changed" },
 	{ "dump-dps", "", 0, 0, cmd_dump_dps, "list datapaths" },
 	{ "show", "[-s] [DP...]", 0, -1, cmd_show, "show datapaths, their counters and ports" },
 	{ "drops", "[DP]", 0, 1, cmd_drops, "show dropped frames by port and reason" },
@@ -33,7 +36,10 @@ static const struct command commands[] = {
 	  "change a flow's actions" },
 	{ "get-flow", "[-m] [--names] [DP] FLOW|ufid:UFID", 1, 2, cmd_get_flow, "show one flow" },
 	{ "del-flow", "[-s] [DP] FLOW|ufid:UFID", 1, 2, cmd_del_flow, "delete a flow" },
-	{ "del-flows", "[DP]", 0, 1, cmd_del_flows, "delete all flows" },
+	{ "add-flows", "[DP] FILE|-", 1, 2, cmd_add_flows,
+	  "apply a file of flows; lines may begin with add, modify or delete" },
+	{ "mod-flows", "[DP] FILE|-", 1, 2, cmd_mod_flows, "the same, for lines that do not say: modify" },
+	{ "del-flows", "[DP] [FILE|-]", 0, 2, cmd_del_flows, "delete all flows, or those in a file" },
 	{ "dump-flows", "[-m] [--names] [DP]", 0, 1, cmd_dump_flows, "show all flows" },
 	{ "dump-masks", "[DP]", 0, 1, cmd_dump_masks, "show masks in lookup order, by class of packets" },
 	{ "version", "", 0, 0, cmd_version, "show the version" },
@@ -55,6 +61,7 @@ static int cmd_help(struct cmd *c, struct error *e)
 		     "  -m, --more        more detail: all fields, UFIDs, where a flow stands\n"
 		     "      --names       port names instead of numbers\n"
 		     "  -s, --statistics  counters too\n"
+		     "      --netns NAME  in this network namespace (a name of ip netns, or a path)\n"
 		     "      --clear       mod-flow: zero the flow's counters\n"
 		     "      --may-create  mod-flow: add the flow if it is not there\n"
 		     "      --debug       what the kernel says when the program is loaded\n"
@@ -92,7 +99,8 @@ void cmd_complain(struct cmd *c, const struct error *e)
 }
 
 enum {
-	OPT_NAMES = 256,
+	OPT_NETNS = 256,
+	OPT_NAMES,
 	OPT_NO_NAMES,
 	OPT_CLEAR,
 	OPT_MAY_CREATE,
@@ -100,17 +108,12 @@ enum {
 };
 
 static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },
-	{ "more", no_argument, NULL, 'm' },
-	{ "statistics", no_argument, NULL, 's' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ "names", no_argument, NULL, OPT_NAMES },
-	{ "no-names", no_argument, NULL, OPT_NO_NAMES },
-	{ "clear", no_argument, NULL, OPT_CLEAR },
-	{ "may-create", no_argument, NULL, OPT_MAY_CREATE },
-	{ "debug", no_argument, NULL, OPT_DEBUG },
-	{ NULL, 0, NULL, 0 },
+	{ "json", no_argument, NULL, 'j' },	   { "more", no_argument, NULL, 'm' },
+	{ "statistics", no_argument, NULL, 's' },  { "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },	   { "netns", required_argument, NULL, OPT_NETNS },
+	{ "names", no_argument, NULL, OPT_NAMES }, { "no-names", no_argument, NULL, OPT_NO_NAMES },
+	{ "clear", no_argument, NULL, OPT_CLEAR }, { "may-create", no_argument, NULL, OPT_MAY_CREATE },
+	{ "debug", no_argument, NULL, OPT_DEBUG }, { NULL, 0, NULL, 0 },
 };
 
 static bool debug;
@@ -149,6 +152,9 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 			break;
 		case OPT_MAY_CREATE:
 			c->may_create = true;
+			break;
+		case OPT_NETNS:
+			c->netns = optarg;
 			break;
 		case OPT_DEBUG:
 			debug = true;
@@ -190,7 +196,7 @@ static int run_command(struct cmd *c, const char *name, struct error *e)
 		if (geteuid() && command->run != cmd_help && command->run != cmd_version &&
 		    command->run != cmd_list_commands)
 			return error_set(e, EPERM, "%s: must be run as root (Operation not permitted)", name);
-		return command->run(c, e);
+		return c->netns && netns_enter_name(c->netns, e) ? -EINVAL : command->run(c, e);
 	}
 	return error_set(e, EINVAL, "unknown command '%s'; use --help for help", name);
 }
@@ -207,7 +213,12 @@ int main(int argc, char **argv)
 	if (!err)
 		err = run_command(&c, name, &e);
 	if (err) {
-		emit_error(&c.emit, e.text);
+		if (c.partial)
+			emit_str(&c.emit, "error", NULL, e.text);
+		if (!c.partial || !c.emit.json)
+			emit_error(&c.emit, e.text);
+		else
+			emit_finish(&c.emit);
 		return EXIT_FAILURE;
 	}
 	if (emit_finish(&c.emit)) {

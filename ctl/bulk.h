@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files of flows: a line each, [add|modify|delete] FLOW [ACTIONS], as ovs-dpctl has them.
+ */
+#pragma once
+
+#include <stdio.h>
+
+enum bulk_verb {
+	BULK_ADD,
+	BULK_MODIFY,
+	BULK_DELETE,
+};
+
+struct bulk_line {
+	unsigned long number; /* from 1 */
+	enum bulk_verb verb;
+	char *flow;
+	char *actions; /* "" if there are none */
+};
+
+struct bulk {
+	FILE *file;
+	enum bulk_verb verb; /* of lines that do not say */
+	unsigned long number;
+	char *text;
+	size_t size;
+};
+
+/*
+ * The next line that says something; blank ones and those that begin with # are skipped.  flow and actions stand until
+ * the next call.  1, 0 at the end, or -errno if the file cannot be read.
+ */
+int bulk_next(struct bulk *b, struct bulk_line *line);
+
+void bulk_end(struct bulk *b);

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * add-flows, mod-flows, del-flows.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "bulk.h"
+#include "cmd.h"
+#include "flow_table.h"
+#include "match_text.h"
+#include "port.h"
+#include "session.h"
+#include "slots.h"
+#include "util.h"
+
+struct bulk_run {
+	struct dp *dp;
+	struct port_names names;
+	__u64 done[BULK_DELETE + 1];
+	__u64 failed;
+};
+
+static int apply(struct bulk_run *r, const struct bulk_line *line, const struct match *match, struct action_list *list,
+		 struct error *e)
+{
+	__u32 slot;
+	int err;
+
+	if (line->verb == BULK_ADD)
+		return match->present ? flow_add(r->dp, match, list, e)
+				      : error_set(e, EINVAL, "a UFID alone does not say what to match");
+	err = flow_find(r->dp, match, &slot);
+	if (err)
+		return error_set(e, ENOENT, "%s flow (No such file or directory): no flow has this key and mask",
+				 line->verb == BULK_MODIFY ? "updating" : "deleting");
+	if (line->verb == BULK_DELETE)
+		return flow_delete(r->dp, slot, e);
+	return flow_set_actions(r->dp, slot, list, e);
+}
+
+/* An action text is optional only where Open vSwitch has it so: a flow that is added without one drops. */
+static int run_line(struct bulk_run *r, const struct bulk_line *line, struct error *e)
+{
+	struct action_list list;
+	struct match match;
+	int err;
+
+	if (line->verb == BULK_DELETE && *line->actions)
+		return error_set(e, EINVAL, "delete takes no actions: '%s'", line->actions);
+	if (line->verb != BULK_DELETE && !*line->actions)
+		return error_set(e, EINVAL, "actions are missing; 'drop' is the empty list");
+	err = match_parse(line->flow, &r->names, &match, e);
+	if (err)
+		return error_prefix(e, err, "parsing flow key (%s)", strerror(-err));
+	err = actions_parse(line->actions, &r->names, &list, e);
+	if (err)
+		return error_prefix(e, err, "parsing actions (%s)", strerror(-err));
+	return apply(r, line, &match, &list, e);
+}
+
+static void report_failure(struct cmd *c, const struct bulk_line *line, struct error *e)
+{
+	error_prefix(e, 0, "line %lu", line->number);
+	cmd_complain(c, e);
+	emit_open_object(&c->emit, NULL);
+	emit_u64(&c->emit, "line", NULL, line->number);
+	emit_str(&c->emit, "error", NULL, e->text);
+	emit_close(&c->emit);
+}
+
+/* Flows first; the masks that came or went are swapped in or out at the end, once a class. */
+static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct error *e)
+{
+	struct bulk_line line;
+	int more, err;
+
+	emit_open_array(&c->emit, "failed");
+	while ((more = bulk_next(b, &line)) > 0) {
+		struct error why = {};
+
+		if (!run_line(r, &line, &why)) {
+			r->done[line.verb]++;
+			continue;
+		}
+		r->failed++;
+		report_failure(c, &line, &why);
+	}
+	emit_close(&c->emit);
+	err = dp_commit(r->dp, e);
+	if (!err && more < 0)
+		err = error_set(e, -more, "reading line %lu failed (%s)", b->number + 1, strerror(-more));
+	return err;
+}
+
+/* Some lines failed: each was said; the last word is how many. */
+static int sum_up(struct cmd *c, const struct bulk_run *r, struct error *e)
+{
+	emit_u64(&c->emit, "added", NULL, r->done[BULK_ADD]);
+	emit_u64(&c->emit, "modified", NULL, r->done[BULK_MODIFY]);
+	emit_u64(&c->emit, "deleted", NULL, r->done[BULK_DELETE]);
+	if (!r->failed)
+		return 0;
+	c->partial = true;
+	return error_set(e, EINVAL, "%" PRIu64 " lines failed, %" PRIu64 " were applied", (uint64_t)r->failed,
+			 (uint64_t)(r->done[BULK_ADD] + r->done[BULK_MODIFY] + r->done[BULK_DELETE]));
+}
+
+static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum bulk_verb verb, struct error *e)
+{
+	struct bulk b = { .verb = verb, .file = strcmp(path, "-") ? fopen(path, "re") : stdin };
+	struct bulk_run r = {};
+	int err = b.file ? 0 : error_set(e, errno, "%s: cannot be opened (%s)", path, strerror(errno));
+
+	if (!err)
+		err = session_open(dp_name, DP_WRITE, &r.dp, e);
+	if (!err)
+		err = port_names_load(r.dp, &r.names, e);
+	if (!err)
+		err = run_file(c, &r, &b, e);
+	if (!err)
+		err = sum_up(c, &r, e);
+	port_names_free(&r.names);
+	dp_close(&r.dp);
+	bulk_end(&b);
+	return err;
+}
+
+int cmd_add_flows(struct cmd *c, struct error *e)
+{
+	return run_bulk(c, c->argc > 1 ? c->argv[0] : NULL, c->argv[c->argc - 1], BULK_ADD, e);
+}
+
+int cmd_mod_flows(struct cmd *c, struct error *e)
+{
+	return run_bulk(c, c->argc > 1 ? c->argv[0] : NULL, c->argv[c->argc - 1], BULK_MODIFY, e);
+}
+
+static int delete_all(const char *dp_name, struct error *e)
+{
+	struct dp *dp;
+	int err = session_open(dp_name, DP_WRITE, &dp, e);
+
+	if (err)
+		return err;
+	for (__u32 slot = flow_next(dp, 0); !err && slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
+		err = flow_delete(dp, slot, e);
+	if (!err)
+		err = dp_commit(dp, e);
+	dp_close(&dp);
+	return err;
+}
+
+/* One argument is a datapath if there is one of that name, else a file; as ovs-dpctl has it. */
+int cmd_del_flows(struct cmd *c, struct error *e)
+{
+	struct error ignored;
+	struct dp *dp = NULL;
+
+	if (c->argc == 2)
+		return run_bulk(c, c->argv[0], c->argv[1], BULK_DELETE, e);
+	if (c->argc == 0)
+		return delete_all(NULL, e);
+	if (!access(c->argv[0], R_OK) || !strcmp(c->argv[0], "-")) {
+		if (session_open(c->argv[0], DP_READ, &dp, &ignored))
+			return run_bulk(c, NULL, c->argv[0], BULK_DELETE, e);
+		dp_close(&dp);
+	}
+	return delete_all(c->argv[0], e);
+}
