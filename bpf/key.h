@@ -321,11 +321,14 @@ static __always_inline void parse_ipv6(struct __sk_buff *skb, struct parse *p, s
 	((__u64 *)key)[8] |= load_be32(h) & bpf_htonl(0xfffff);
 	p->at.pos += 40;
 	if (is_ipv6_ext(proto)) {
-		__u32 end = skip_ipv6_ext(skb, p->at.pos - (void *)(long)skb->data, proto);
+		__u32 end = skip_ipv6_ext(skb, p->at.pos - (void *)(long)skb->data, proto), off;
 
 		proto = end;
 		frag = end >> 8;
-		p->at.pos = (void *)(long)skb->data + (end >> 16);
+		off = end >> 16;
+		/* clang sees that the callee masked it already and drops the mask; the verifier of 6.1 does not see it. */
+		barrier_var(off);
+		p->at.pos = (void *)(long)skb->data + (off & MAX_HEADER_OFFSET);
 	}
 	set_ip(p, proto, tos, ttl, frag);
 	if (frag == IP_FRAG_LATER)
