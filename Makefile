@@ -39,7 +39,13 @@ INCLUDES  := -iquote include -iquote skel
 WARNINGS  := -Wall -Wextra -Werror
 C_FLAGS	   = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -MMD -MP $(INCLUDES) $(CPPFLAGS) $(CFLAGS)
 SAN_FLAGS  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-LIBS	  := -lbpf -lelf -lz -ljansson -lmnl
+LIBS	  := -lbpf -lelf -lz -ljansson -lmnl -lm
+
+# So that systemd knows when the controller is ready; it does as well without.
+ifneq ($(shell pkg-config --exists libsystemd 2>/dev/null && echo yes),)
+C_FLAGS	  += -DHAVE_SYSTEMD
+LIBS	  += -lsystemd
+endif
 
 # The BPF target has no multiarch directory of its own, and linux/types.h wants asm/types.h.
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null || gcc -print-multiarch 2>/dev/null)

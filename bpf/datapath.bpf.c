@@ -27,16 +27,20 @@ char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state *cpu, __u32 in_port)
 {
-	struct lookup l = { .key = &cpu->key };
+	struct lookup l = { .key = &cpu->key, .cpu = bpf_get_smp_processor_id() };
 	struct execution x = { .skb = skb, .cpu = cpu, .in_port = in_port };
+	__u32 zero = 0;
 	bool hit;
 
+	l.dp = bpf_map_lookup_elem(&datapath, &zero);
+	if (!l.dp)
+		return drop_frame(&x, DROP_STALE);
 	if (extract_key(skb, in_port, &cpu->key)) {
 		count_drop(in_port, DROP_SHORT);
 		COUNT(cpu, dropped);
 		return TC_ACT_SHOT;
 	}
-	hit = find_flow(&l);
+	hit = find_flow(&l, cpu);
 	cpu->count.mask_hit += l.tried;
 	if (!hit) {
 		COUNT(cpu, missed);
@@ -45,7 +49,7 @@ static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state 
 	}
 	COUNT(cpu, hit);
 	x.flow = l.flow;
-	if (!count_flow(skb, l.slot, bpf_ntohs(cpu->key.tcp_flags_be)))
+	if (!count_flow(skb, l.cpu, l.slot, bpf_ntohs(cpu->key.tcp_flags_be)))
 		return drop_frame(&x, DROP_STALE);
 	return execute_actions(&x);
 }

@@ -4,7 +4,10 @@
  *
  * What?  The packet's class names an array of masks.  Each mask in turn is put on the key; the hash of the result is
  * looked up in one table for all masks, which holds slot numbers; the entry in that slot names its mask and its masked
- * key, and only if both are the same is it a hit.
+ * key, and only if both are the same is it a hit.  Most masks do not get as far as the table: a filter, two bits in one
+ * word that all flows have set, tells that no flow has this hash.  And most packets try no mask: a cache remembers which
+ * slot answered the last packet that looked like this one; its entry's own mask and key decide, so the cache may be
+ * wrong or out of date and is never an answer by itself.
  *
  * Why?  A BPF hash map over whole keys behind a map of maps costs four times as much for a mask that misses, and its
  * elements are reused at once while a program still holds their pointer.  Entries in plain arrays stay what they are
@@ -22,9 +25,12 @@
 
 struct lookup {
 	struct flow_key *key;
+	const struct datapath *dp;
 	struct mask_array *masks;
 	struct flow *flow; /* the hit */
-	__u32 slot;	   /* of the hit */
+	__u64 filter;	   /* read once: it may be moved meanwhile */
+	__u32 cpu;
+	__u32 slot; /* of the hit */
 	__u32 tried;
 };
 
@@ -70,6 +76,18 @@ static __always_inline bool same_masked(const __u64 *key, const __u64 *mask, con
 	return !diff;
 }
 
+/* Can a flow have this hash?  Always true for one that does: its bits are set before it is in flows. */
+static __always_inline bool passes_filter(__u64 filter_place, __u64 hash)
+{
+	__u64 bits = filter_bits(hash), *word;
+	__u32 index = filter_word(hash, filter_place);
+
+	if (!filter_place)
+		return true;
+	word = bpf_map_lookup_elem(&filter, &index);
+	return !word || (*word & bits) == bits;
+}
+
 /* Returns true on a hit. */
 static __always_inline bool try_mask(struct lookup *l, const struct mask *mask)
 {
@@ -80,6 +98,8 @@ static __always_inline bool try_mask(struct lookup *l, const struct mask *mask)
 
 	hash = flow_hash(key, m, mask->words, mask->seed);
 	l->tried++;
+	if (!passes_filter(l->filter, hash))
+		return false;
 	slot = bpf_map_lookup_elem(&flows, &hash);
 	if (!slot)
 		return false;
@@ -101,15 +121,13 @@ static long try_mask_at(__u32 i, struct lookup *l)
 }
 
 /*
- * Fills l->flow and l->slot; false if no flow matches.  The first mask is tried without the call that bpf_loop makes for
- * each iteration: the order puts the busiest mask there.
+ * Tries the masks of the packet's class in order.  The first one is tried without the call that bpf_loop makes for each
+ * iteration: the order puts the busiest mask there.
  */
-static __always_inline bool find_flow(struct lookup *l)
+static __always_inline bool walk_masks(struct lookup *l)
 {
 	__u32 class = packet_class(l->key), zero = 0, count;
 	void *array = bpf_map_lookup_elem(&masks, &class);
-	__u64 *hits;
-	__u32 id;
 
 	if (!array)
 		return false;
@@ -119,13 +137,94 @@ static __always_inline bool find_flow(struct lookup *l)
 	count = l->masks->count;
 	if (!count)
 		return false;
+	if (count > 1)
+		l->filter = *(volatile __u64 *)&l->dp->filter;
 	if (!try_mask(l, &l->masks->mask[0]) && count > 1)
 		bpf_loop(count - 1, try_mask_at, l, 0);
-	if (!l->flow)
+	return l->flow;
+}
+
+/*
+ * What a packet looks like, for the cache: all that the first words say but the TCP flags, which change within a
+ * connection and which few flows look at.
+ */
+static __always_inline __u64 cache_hash(const struct flow_key *key)
+{
+	const __u64 *word = (const __u64 *)key;
+	__u64 a = cache_seed, b = ~cache_seed;
+
+	a = __builtin_bswap64((a ^ word[0]) * FLOW_HASH_K1);
+	b = __builtin_bswap64((b ^ (word[1] & 0xffffffffffffULL)) * FLOW_HASH_K1);
+	a = __builtin_bswap64((a ^ word[2]) * FLOW_HASH_K2);
+	b = __builtin_bswap64((b ^ word[3]) * FLOW_HASH_K3);
+	a = __builtin_bswap64((a ^ word[4]) * FLOW_HASH_K3);
+	if (key->eth_type_be == bpf_htons(ETH_P_IPV6)) {
+		b = __builtin_bswap64((b ^ word[5]) * FLOW_HASH_K2);
+		a = __builtin_bswap64((a ^ word[6]) * FLOW_HASH_K1);
+		b = __builtin_bswap64((b ^ word[7]) * FLOW_HASH_K3);
+	}
+	return (a + b) * FLOW_HASH_K2;
+}
+
+/* Is the flow in this slot alive, and does its mask make the packet its own? */
+static __always_inline bool try_slot(struct lookup *l, __u32 slot)
+{
+	struct flow *flow = flow_at(slot);
+	struct mask_info *info;
+	__u64 zero;
+	__u32 id;
+
+	if (!flow)
 		return false;
+	id = *(volatile __u32 *)&flow->mask_id;
+	/*
+	 * A slot is filled while it is dead, mask_id last.  Whatever is read from here on must not have been read before
+	 * mask_id: the address is made to depend on it, which orders loads on any CPU, at no cost.
+	 */
+	zero = id;
+	barrier_var(zero);
+	flow = (void *)flow + (zero >> 32);
+	info = bpf_map_lookup_elem(&mask_info, &id); /* NULL for FLOW_DEAD */
+	if (!info || !same_masked((const __u64 *)l->key, (const __u64 *)&info->mask.key, (const __u64 *)&flow->key,
+				  info->mask.words))
+		return false;
+	l->flow = flow;
+	l->slot = slot;
+	return true;
+}
+
+/* Fills l->flow and l->slot; false if no flow matches. */
+static __always_inline bool find_flow(struct lookup *l, struct cpu_state *cpu)
+{
+	__u32 size = l->dp->cache_size, index, id, tag = 0;
+	struct cache_entry *cached = NULL;
+	struct mask_hits *hits;
+	bool walked = false;
+
+	if (size) {
+		__u64 hash = cache_hash(l->key);
+
+		tag = hash >> 32 | 1;
+		index = l->cpu * CACHE_MAX + (hash & (size - 1));
+		cached = bpf_map_lookup_elem(&mask_cache, &index);
+	}
+	if (cached && cached->tag == tag) {
+		l->tried++;
+		if (try_slot(l, cached->slot))
+			COUNT(cpu, cache_hit);
+	}
+	if (!l->flow) {
+		if (!walk_masks(l))
+			return false;
+		walked = true;
+		if (cached)
+			*(volatile __u64 *)cached = tag | (__u64)l->slot << 32;
+	}
 	id = l->flow->mask_id;
 	hits = bpf_map_lookup_elem(&mask_hits, &id);
-	if (hits)
-		(*hits)++;
+	if (hits) {
+		hits->all++;
+		hits->walked += walked;
+	}
 	return true;
 }

@@ -15,6 +15,9 @@
 /* The namespace whose ports are served; 0 = not checked, since only a TCX link follows its device elsewhere. */
 const volatile __u64 netns_cookie = 0;
 
+/* Drawn at load, so that nobody outside can make frames that push each other out of the cache. */
+const volatile __u64 cache_seed = 0;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -74,8 +77,24 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, MASKS_MAX);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct mask_hits);
 } mask_hits SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2 * FILTER_WORDS_MIN);
+	__type(key, __u32);
+	__type(value, __u64);
+} filter SEC(".maps");
+
+/* Index: CPU * CACHE_MAX + hash.  A plain array, since its lookup is inlined on all kernels. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, CACHE_MAX);
+	__type(key, __u32);
+	__type(value, struct cache_entry);
+} mask_cache SEC(".maps");
 
 /* Not preallocated, so that an empty datapath is small. */
 struct {

@@ -28,7 +28,7 @@ static __noinline void count_drop(__u32 port, __u32 reason)
  * tcp_flags: host order.  The coarse clock costs 2 ns, the exact one 19, and a flow's age is shown in milliseconds.
  * skb->len leaves out the tag that stands in metadata; Open vSwitch counts it (net/openvswitch/flow.c, ovs_flow_stats_update).
  */
-static __always_inline bool count_flow(struct __sk_buff *skb, __u32 slot, __u16 tcp_flags)
+static __always_inline bool count_flow(struct __sk_buff *skb, __u32 cpu, __u32 slot, __u16 tcp_flags)
 {
 	__u32 page = slot >> PAGE_SHIFT, index;
 	struct flow_stats *s;
@@ -37,7 +37,7 @@ static __always_inline bool count_flow(struct __sk_buff *skb, __u32 slot, __u16 
 	stats = bpf_map_lookup_elem(&stats_pages, &page);
 	if (!stats)
 		return false;
-	index = bpf_get_smp_processor_id() * PAGE_SLOTS + (slot & (PAGE_SLOTS - 1));
+	index = cpu * PAGE_SLOTS + (slot & (PAGE_SLOTS - 1));
 	s = bpf_map_lookup_elem(stats, &index);
 	if (!s)
 		return false;

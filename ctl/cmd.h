@@ -16,9 +16,11 @@ struct cmd {
 	bool names;	 /* --names */
 	bool clear;
 	bool may_create;
-	bool partial;	   /* a failure that left results: JSON shows both */
-	const char *netns; /* --netns: NULL = where we are */
-	int argc;	   /* what follows the command's name */
+	bool partial;	      /* a failure that left results: JSON shows both */
+	bool quiet;	      /* -q */
+	const char *interval; /* --interval: NULL = not said */
+	const char *netns;    /* --netns: NULL = where we are */
+	int argc;	      /* what follows the command's name */
 	char **argv;
 };
 
@@ -50,4 +52,8 @@ int cmd_add_flows(struct cmd *c, struct error *e);
 int cmd_mod_flows(struct cmd *c, struct error *e);
 int cmd_del_flows(struct cmd *c, struct error *e);
 int cmd_dump_flows(struct cmd *c, struct error *e);
+int cmd_cache_get_size(struct cmd *c, struct error *e);
+int cmd_cache_set_size(struct cmd *c, struct error *e);
+int cmd_rebalance(struct cmd *c, struct error *e);
+int cmd_run(struct cmd *c, struct error *e);
 int cmd_dump_masks(struct cmd *c, struct error *e);

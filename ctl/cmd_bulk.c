@@ -35,8 +35,10 @@ static int apply(struct bulk_run *r, const struct bulk_line *line, const struct 
 	if (err)
 		return error_set(e, ENOENT, "%s flow (No such file or directory): no flow has this key and mask",
 				 line->verb == BULK_MODIFY ? "updating" : "deleting");
-	if (line->verb == BULK_DELETE)
-		return flow_delete(r->dp, slot, e);
+	if (line->verb == BULK_DELETE) {
+		flow_delete(r->dp, slot);
+		return 0;
+	}
 	return flow_set_actions(r->dp, slot, list, e);
 }
 
@@ -144,10 +146,9 @@ static int delete_all(const char *dp_name, struct error *e)
 
 	if (err)
 		return err;
-	for (__u32 slot = flow_next(dp, 0); !err && slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
-		err = flow_delete(dp, slot, e);
-	if (!err)
-		err = dp_commit(dp, e);
+	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
+		flow_delete(dp, slot);
+	err = dp_commit(dp, e);
 	dp_close(&dp);
 	return err;
 }

@@ -101,7 +101,7 @@ int cmd_add_dp(struct cmd *c, struct error *e)
 	for (int i = 1; !err && i < c->argc; i++)
 		err = port_add_text(dp, c->argv[i], e);
 	if (!err)
-		dp_finished(dp);
+		dp_write(dp);
 	dp_close(&dp);
 	if (err)
 		session_destroy(name, &ignored);

@@ -225,7 +225,7 @@ int cmd_del_flow(struct cmd *c, struct error *e)
 			  f.match.present ? "key and mask" : "UFID");
 	} else {
 		show_stats_line(c, f.dp, slot);
-		err = flow_delete(f.dp, slot, e);
+		flow_delete(f.dp, slot);
 	}
 	if (!err)
 		err = dp_commit(f.dp, e);

@@ -50,7 +50,7 @@ static int show_mask(struct cmd *c, struct dp *dp, enum packet_class class, cons
 	size_t size;
 	FILE *text = open_memstream(&fields, &size);
 	struct emit *e = &c->emit;
-	__u64 hits;
+	struct mask_hits hits;
 
 	if (!text)
 		return -ENOMEM;
@@ -62,7 +62,9 @@ static int show_mask(struct cmd *c, struct dp *dp, enum packet_class class, cons
 	emit_u64(e, "position", "  %" PRIu64 ": ", position);
 	emit_u64(e, "id", "id:%" PRIu64, mask->id);
 	emit_u64(e, "flows", ", flows:%" PRIu64, info->class_flows[class]);
-	emit_u64(e, "hits", ", hits:%" PRIu64, hits);
+	emit_u64(e, "hits", ", hits:%" PRIu64, hits.all - info->born.all);
+	emit_u64(e, "walked", NULL, hits.walked - info->born.walked);
+	emit_u64(e, "period", ", period:%" PRIu64, info->period.all);
 	emit_str(e, "fields", ", fields:%s\n", fields);
 	emit_close(e);
 	return 0;

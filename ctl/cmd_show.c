@@ -95,6 +95,9 @@ static void show_counters(struct cmd *c, struct dp *dp, const struct dp_counters
 	emit_u64(e, "mask_hit", "  masks: hit:%" PRIu64, n->mask_hit);
 	emit_u64(e, "masks", " total:%" PRIu64, mask_count(dp->masks, MASKS_MAX));
 	emit_real(e, "mask_hit_per_packet", " hit/pkt:%.2f\n", lookups ? (double)n->mask_hit / lookups : 0.0);
+	emit_u64(e, "cache_hit", "  cache: hit:%" PRIu64, n->cache_hit);
+	emit_real(e, "cache_hit_rate", " hit-rate:%.2f%%\n", lookups ? 100.0 * n->cache_hit / lookups : 0.0);
+	emit_u64(e, "masks_cache_size", "  caches:\n    masks-cache: size:%" PRIu64 "\n", dp->info->cache_size);
 	if (c->statistics || e->json) {
 		emit_u64(e, "forwarded", "  frames: forwarded:%" PRIu64, n->forwarded);
 		emit_u64(e, "dropped", " dropped:%" PRIu64 "\n", n->dropped);

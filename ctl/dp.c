@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 #include "bpffs.h"
-#include "dp_repair.h"
 #include "util.h"
 
 static const char *const map_names[] = {
@@ -48,6 +47,8 @@ static void dp_free(struct dp *dp)
 			munmap(dp->masks, MASKS_MAX * sizeof(struct mask_info));
 		if (dp->flow_slots)
 			munmap(dp->flow_slots, dp_flow_pages_max(dp->info) * sizeof(struct slot_page));
+		if (dp->filter)
+			munmap(dp->filter, 2UL * dp->info->filter_words_max * sizeof(*dp->filter));
 		if (dp->action_slots)
 			munmap(dp->action_slots, ACTION_PAGES_MAX * sizeof(struct slot_page));
 		munmap(dp->info, sizeof(*dp->info));
@@ -153,13 +154,14 @@ static int map_tables(struct dp *dp, struct error *e)
 	dp->masks = dp_map_memory(dp->map_fd[DP_MAP_MASK_INFO], MASKS_MAX * sizeof(struct mask_info));
 	dp->flow_slots = dp_map_memory(dp->map_fd[DP_MAP_FLOW_SLOTS], pages * sizeof(struct slot_page));
 	dp->action_slots = dp_map_memory(dp->map_fd[DP_MAP_ACTION_SLOTS], ACTION_PAGES_MAX * sizeof(struct slot_page));
+	dp->filter = dp_map_memory(dp->map_fd[DP_MAP_FILTER], 2UL * dp->info->filter_words_max * sizeof(*dp->filter));
 	for (int kind = 0; kind < 3; kind++)
 		dp->pages[kind] = calloc(ACTION_PAGES_MAX + pages, sizeof(void *));
 	dp->pages_size[DP_FLOW_PAGES] = PAGE_SLOTS * sizeof(struct flow);
 	dp->pages_size[DP_ACTION_PAGES] = PAGE_SLOTS * sizeof(struct flow_action);
 	dp->pages_size[DP_STATS_PAGES] = (size_t)dp->info->possible_cpus * PAGE_SLOTS * sizeof(struct flow_stats);
-	if (!dp->ports || !dp->masks || !dp->flow_slots || !dp->action_slots || !dp->pages[0] || !dp->pages[1] ||
-	    !dp->pages[2])
+	if (!dp->ports || !dp->masks || !dp->flow_slots || !dp->action_slots || !dp->filter || !dp->pages[0] ||
+	    !dp->pages[1] || !dp->pages[2])
 		return error_set(e, ENOMEM, "datapath %s: its tables cannot be mapped", dp->name);
 	/* All of them now, so that nobody has to ask later whether a flow that exists can be read. */
 	for (__u32 n = 0; n < dp->info->flow_page_count; n++)
@@ -189,20 +191,19 @@ static int lock_dir(struct dp *dp, enum dp_mode mode, struct error *e)
 	return 0;
 }
 
-/* Brings what a killed writer left half done into order; needs the exclusive lock. */
-static int repair_if_dirty(struct dp *dp, enum dp_mode mode, struct error *e)
+int dp_lock_exclusive(struct dp *dp, struct error *e)
 {
-	if (dp->info->dirty == DP_UNFINISHED)
-		return error_set(e, ESTALE, "datapath %s is unfinished; remove it with: tcvsctl del-dp %s", dp->name,
-				 dp->name);
-	if (dp->info->dirty == DP_CLEAN)
-		return 0;
-	if (mode == DP_READ && flock(dp->dir_fd, LOCK_EX))
+	if (flock(dp->dir_fd, LOCK_EX))
 		return error_set(e, errno, "%s: cannot be locked (%s)", dp->path, strerror(errno));
-	/* The lock was let go for a moment: somebody else may have done it. */
-	dp->repaired = dp->info->dirty == DP_WRITING;
-	dp->writing = dp->repaired;
-	return dp->repaired ? dp_repair(dp, e) : 0;
+	/* The lock was let go for a moment: somebody else may have done what there was to do. */
+	dp->was_dirty = dp->info->dirty == DP_WRITING;
+	return 0;
+}
+
+void dp_write(struct dp *dp)
+{
+	dp->writing = true;
+	dp->info->dirty = DP_WRITING;
 }
 
 static int only_datapath(char *name, struct error *e)
@@ -261,21 +262,18 @@ int dp_open(const char *name, enum dp_mode mode, struct dp **out, struct error *
 		err = check_abi(dp, e);
 	if (!err)
 		err = dp_open_tables(dp, e);
-	if (!err && mode != DP_DESTROY)
-		err = repair_if_dirty(dp, mode, e);
+	if (!err && mode != DP_DESTROY && dp->info->dirty == DP_UNFINISHED)
+		err = error_set(e, ESTALE, "datapath %s is unfinished; remove it with: tcvsctl del-dp %s", dp->name,
+				dp->name);
 	if (err)
 		return err;
-	if (mode != DP_READ) {
-		dp->writing = true;
-		dp->info->dirty = mode == DP_DESTROY ? DP_UNFINISHED : DP_WRITING;
-	}
+	dp->was_dirty = dp->info->dirty == DP_WRITING;
+	if (mode == DP_WRITE)
+		dp_write(dp);
+	else if (mode == DP_DESTROY)
+		dp->info->dirty = DP_UNFINISHED;
 	*out = TAKE_PTR(dp);
 	return 0;
-}
-
-void dp_finished(struct dp *dp)
-{
-	dp->info->dirty = DP_WRITING;
 }
 
 void dp_close(struct dp **dp)

@@ -4,7 +4,7 @@
  *
  * State lives under BPFFS/tcvs/NAME/, nothing else is kept anywhere.  The lock is flock(2) on that directory: shared to
  * read, exclusive to write, and gone with the process that held it.  A writer marks the datapath dirty while it works;
- * whoever opens it next and finds the mark, repairs first.
+ * whoever opens it next and finds the mark, repairs first (session.h).
  */
 #pragma once
 
@@ -29,6 +29,8 @@
 	X(STATS_PAGES, stats_pages) \
 	X(FLOW_SLOTS, flow_slots) \
 	X(ACTION_SLOTS, action_slots) \
+	X(FILTER, filter) \
+	X(MASK_CACHE, mask_cache) \
 	X(CPU_STATE, cpu_state) \
 	X(DROPS, drops)
 
@@ -55,17 +57,18 @@ struct dp {
 	int map_fd[DP_MAPS_END];
 	int prog_fd; /* tcvs_ingress */
 	__u32 prog_id;
-	struct datapath *info; /* these five are the maps themselves */
+	struct datapath *info; /* these six are the maps themselves */
 	struct port *ports;
 	struct mask_info *masks;
 	struct slot_page *flow_slots;
 	struct slot_page *action_slots;
+	__u64 *filter;
 	void **pages[3]; /* enum dp_pages; mapped when first asked for */
 	size_t pages_size[3];
 	struct btf *btf;     /* the program's types, for maps that are made later */
 	__u32 stale_classes; /* whose mask arrays must be made anew: dp_commit() */
 	bool writing;
-	bool repaired;	 /* a killed writer was found; ports are still to be looked at */
+	bool was_dirty;	 /* a writer was killed: repair before anything else */
 	__u32 slot_hint; /* no flow slot is free before it */
 };
 
@@ -87,14 +90,17 @@ enum dp_mode {
 	DP_DESTROY, /* also what is half made, half deleted, or of another version */
 };
 
-/* Makes an empty datapath without ports and returns it open for writing; unfinished until dp_finished(). */
+/* Makes an empty datapath without ports and returns it open for writing; unfinished until dp_write(). */
 int dp_create(const char *name, const struct dp_options *options, struct dp **dp, struct error *e);
 
 /* Opens and locks; name NULL: the only one there is.  -ENODEV if there is none, -ESTALE if it is unfinished. */
 int dp_open(const char *name, enum dp_mode mode, struct dp **dp, struct error *e);
 
-/* From now on the datapath is whole, and a kill is repaired instead of undone. */
-void dp_finished(struct dp *dp);
+/* Changes a reader's lock into a writer's; was_dirty is looked at again. */
+int dp_lock_exclusive(struct dp *dp, struct error *e);
+
+/* The datapath is whole, and from now on a kill is repaired; until then what DP_DESTROY opened is undone. */
+void dp_write(struct dp *dp);
 
 /* Ends a writer's work (marks the datapath clean), unlocks and frees. */
 void dp_close(struct dp **dp);
@@ -123,8 +129,14 @@ int dp_add_action_page(struct dp *dp, struct error *e);
 /* Waits until no packet can still see what was unreachable before, and makes retired slots and masks free. */
 int dp_reclaim(struct dp *dp, struct error *e);
 
+/* Waits until every packet that runs now has left the program. */
+int dp_grace_period(struct dp *dp, struct error *e);
+
 /* Swaps in a new mask array for each stale class, one update a class. */
 int dp_commit(struct dp *dp, struct error *e);
+
+/* Puts an array in the place of the class's present one, or none if its count is 0. */
+int dp_swap_masks(struct dp *dp, enum packet_class class, const struct mask_array *array, struct error *e);
 
 /* The mask array of a class; count 0 if the class has none.  0 or -errno. */
 int dp_mask_array(struct dp *dp, enum packet_class class, struct mask_array *array);

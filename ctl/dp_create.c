@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -17,6 +18,7 @@
 #include "bpffs.h"
 #include "datapath.skel.h"
 #include "dp.h"
+#include "filter.h"
 #include "link.h"
 #include "netns.h"
 #include "util.h"
@@ -71,7 +73,9 @@ static int set_sizes(struct datapath_bpf *skel, const struct dp_options *o, int 
 	    bpf_map__set_max_entries(skel->maps.flows, o->max_flows * 2) ||
 	    bpf_map__set_max_entries(skel->maps.flow_pages, pages) ||
 	    bpf_map__set_max_entries(skel->maps.stats_pages, pages) ||
-	    bpf_map__set_max_entries(skel->maps.flow_slots, pages))
+	    bpf_map__set_max_entries(skel->maps.flow_slots, pages) ||
+	    bpf_map__set_max_entries(skel->maps.filter, 2 * filter_words(o->max_flows)) ||
+	    bpf_map__set_max_entries(skel->maps.mask_cache, (__u32)cpus * CACHE_MAX))
 		return -EINVAL;
 	return 0;
 }
@@ -86,6 +90,8 @@ static int load(struct datapath_bpf **out, const struct dp_options *o, __u64 coo
 		return error_set(e, EINVAL, "tables for max_flows=%u cannot be described", o->max_flows);
 	if (o->attach != PORT_ATTACH_CLSACT && attach_has_tcx())
 		skel->rodata->netns_cookie = cookie;
+	if (getrandom(&skel->rodata->cache_seed, sizeof(skel->rodata->cache_seed), 0) < 0)
+		return error_set(e, errno, "no random numbers to be had (%s)", strerror(errno));
 	if (datapath_bpf__load(skel))
 		return error_set(
 			e, errno,
@@ -119,11 +125,12 @@ static int pin(struct datapath_bpf *skel, const char *dir, struct error *e)
 static int describe(struct datapath_bpf *skel, const char *name, const struct dp_options *o, __u64 cookie, int cpus)
 {
 	struct datapath *info = dp_map_memory(bpf_map__fd(skel->maps.datapath), sizeof(*info));
-	struct timespec now;
+	struct timespec now, uptime;
 
 	if (!info)
 		return -errno;
 	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_MONOTONIC, &uptime);
 	*info = (struct datapath){
 		.abi = DP_ABI,
 		.dirty = DP_UNFINISHED,
@@ -132,6 +139,10 @@ static int describe(struct datapath_bpf *skel, const char *name, const struct dp
 		.max_masks = o->max_masks,
 		.possible_cpus = cpus,
 		.force_clsact = o->attach == PORT_ATTACH_CLSACT,
+		.filter = FILTER_WORDS_MIN - 1,
+		.filter_words_max = filter_words(o->max_flows),
+		.cache_size = CACHE_DEFAULT,
+		.period_ns = (__u64)uptime.tv_sec * 1000000000ULL + uptime.tv_nsec,
 		.created_ns = (__u64)now.tv_sec * 1000000000ULL + now.tv_nsec,
 	};
 	snprintf(info->name, sizeof(info->name), "%s", name);

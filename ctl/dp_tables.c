@@ -137,7 +137,7 @@ int dp_add_action_page(struct dp *dp, struct error *e)
  * An update of a map of maps returns after an RCU grace period, on every kernel since 5.0: maybe_wait_bpf_programs() in
  * kernel/bpf/syscall.c.  Putting the first flow page where it is already is such an update.
  */
-static int grace_period(struct dp *dp, struct error *e)
+int dp_grace_period(struct dp *dp, struct error *e)
 {
 	__u32 zero = 0, id;
 	CLEANUP_FD int fd = -1;
@@ -154,7 +154,7 @@ int dp_reclaim(struct dp *dp, struct error *e)
 	int err = dp_commit(dp, e);
 
 	if (!err)
-		err = grace_period(dp, e);
+		err = dp_grace_period(dp, e);
 	if (err)
 		return err;
 	slots_reclaim(dp->flow_slots, dp->info->flow_page_count);
@@ -179,16 +179,11 @@ int dp_mask_array(struct dp *dp, enum packet_class class, struct mask_array *arr
 	return 0;
 }
 
-static int swap_class(struct dp *dp, enum packet_class class, struct mask_array *array, struct error *e)
+int dp_swap_masks(struct dp *dp, enum packet_class class, const struct mask_array *array, struct error *e)
 {
 	__u32 key = class, zero = 0;
 	CLEANUP_FD int fd = -1;
-	int err = dp_mask_array(dp, class, array);
 
-	if (err)
-		return error_set(e, -err, "masks of class %s: cannot be read (%s)", packet_class_name(class),
-				 strerror(-err));
-	mask_array_update(array, class, dp->masks, MASKS_MAX);
 	if (!array->count) {
 		if (bpf_map_delete_elem(dp->map_fd[DP_MAP_MASKS], &key) && errno != ENOENT)
 			return error_set(e, errno, "masks of class %s: cannot be removed (%s)",
@@ -202,6 +197,17 @@ static int swap_class(struct dp *dp, enum packet_class class, struct mask_array 
 		return error_set(e, errno, "masks of class %s: cannot be put in place (%s)", packet_class_name(class),
 				 strerror(errno));
 	return 0;
+}
+
+static int update_class(struct dp *dp, enum packet_class class, struct mask_array *array, struct error *e)
+{
+	int err = dp_mask_array(dp, class, array);
+
+	if (err)
+		return error_set(e, -err, "masks of class %s: cannot be read (%s)", packet_class_name(class),
+				 strerror(-err));
+	mask_array_update(array, class, dp->masks, MASKS_MAX);
+	return dp_swap_masks(dp, class, array, e);
 }
 
 int dp_commit(struct dp *dp, struct error *e)
@@ -218,7 +224,7 @@ int dp_commit(struct dp *dp, struct error *e)
 
 		if (!(dp->stale_classes & 1U << class))
 			continue;
-		err = swap_class(dp, class, array, e);
+		err = update_class(dp, class, array, e);
 		if (err)
 			return err;
 		dp->stale_classes &= ~(1U << class);

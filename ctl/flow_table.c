@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
+#include "filter.h"
 #include "flow_hash.h"
 #include "mask_table.h"
 #include "slots.h"
+#include "stats.h"
 #include "util.h"
 
 /* A mask gets another seed when two of its flows collide; so often in a row can only be a fault of ours. */
@@ -19,13 +22,18 @@ static __u64 mask_hash(const struct mask *mask, const struct flow_key *key)
 	return flow_hash((const __u64 *)key, (const __u64 *)&mask->key, mask->words, mask->seed);
 }
 
+/* Early in boot it could block; never short for so few bytes otherwise (getrandom(2)). */
+static void random_bytes(void *out, size_t size)
+{
+	while (getrandom(out, size, 0) != (ssize_t)size)
+		;
+}
+
 static __u64 random_seed(void)
 {
 	__u64 seed;
 
-	/* Early in boot it could block; never short for 8 bytes otherwise (getrandom(2)). */
-	while (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		;
+	random_bytes(&seed, sizeof(seed));
 	return seed;
 }
 
@@ -79,11 +87,15 @@ static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
 		struct flow *flow = dp_flow(dp, slot);
 		__u64 hash = mask_hash(&mask, &flow->key);
 
-		if (flow->mask_id == mask.id && bpf_map_update_elem(fd, &hash, &slot, BPF_NOEXIST)) {
+		if (flow->mask_id != mask.id)
+			continue;
+		err = filter_add(dp, hash, e);
+		if (!err && bpf_map_update_elem(fd, &hash, &slot, BPF_NOEXIST))
 			err = errno == EEXIST
 				      ? -EAGAIN
 				      : error_set(e, errno, "flow table of %s: no room to file a mask anew (%s)",
 						  dp->name, strerror(errno));
+		if (err) {
 			end = slot;
 			break;
 		}
@@ -185,11 +197,31 @@ static void free_flow_slot(struct dp *dp, __u32 slot, enum slot_state state)
 		dp->info->retired++;
 }
 
+static int claim_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struct error *e)
+{
+	struct timespec now;
+	int err;
+
+	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
+	if (*id == MASK_NONE) {
+		err = dp_reclaim(dp, e);
+		if (err)
+			return err;
+		*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
+	}
+	if (*id == MASK_NONE)
+		return error_set(e, ENOSPC, "mask table of %s is full", dp->name);
+	/* The counters of an id are never reset: what its last owner left does not count for this one. */
+	err = stats_mask_hits(dp, *id, &dp->masks[*id].born);
+	dp->masks[*id].base = dp->masks[*id].born;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	dp->masks[*id].since_ns = (__u64)now.tv_sec * 1000000000ULL + now.tv_nsec;
+	return err ? error_set(e, -err, "mask hits of %s: cannot be read (%s)", dp->name, strerror(-err)) : 0;
+}
+
 /* The mask's id, made if it is new; the caller counts the flow in with mask_ref(). */
 static int get_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struct error *e)
 {
-	int err;
-
 	*id = mask_find(dp->masks, MASKS_MAX, mask);
 	if (*id != MASK_NONE)
 		return 0;
@@ -198,43 +230,36 @@ static int get_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struc
 			e, ENOSPC,
 			"mask table of %s is full (No space left on device): %u masks, the limit is max_masks=%u of add-dp",
 			dp->name, dp->info->max_masks, dp->info->max_masks);
-	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
-	if (*id != MASK_NONE)
-		return 0;
-	err = dp_reclaim(dp, e);
-	if (err)
-		return err;
-	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
-	return *id == MASK_NONE ? error_set(e, ENOSPC, "mask table of %s is full", dp->name) : 0;
+	return claim_mask(dp, mask, id, e);
 }
 
-/* Fills the entry in a slot that nobody can reach yet. */
+/*
+ * Fills the entry in a slot that no table names.  A CPU's cache may still name it, so it is dead until it is whole;
+ * mask_id, stored last, brings it to life.
+ */
 static int write_flow(struct dp *dp, __u32 slot, __u32 mask_id, const struct match *match,
 		      const struct action_list *list, struct error *e)
 {
-	struct flow *flow = dp_flow(dp, slot);
-	__u32 where = ACTIONS_INLINE;
+	struct flow *flow = dp_flow(dp, slot), fresh = { .mask_id = FLOW_DEAD, .actions = ACTIONS_INLINE };
 	int err = 0;
 
-	if (!flow || !dp_flow_stats(dp, slot, 0))
-		return error_set(e, ENOMEM, "flow page of %s cannot be mapped", dp->name);
 	if (list->count > FLOW_ACTIONS_INLINE)
-		err = write_actions(dp, list, &where, e);
+		err = write_actions(dp, list, &fresh.actions, e);
 	if (err)
 		return err;
-	memset(flow, 0, sizeof(*flow));
-	flow->mask_id = mask_id;
-	flow->actions = where;
-	flow->action_count = list->count;
-	key_apply_mask(&flow->key, &match->key, &match->mask);
-	if (where == ACTIONS_INLINE)
-		memcpy(flow->inline_actions, list->action, (list->count + 1) * sizeof(list->action[0]));
+	fresh.action_count = list->count;
+	key_apply_mask(&fresh.key, &match->key, &match->mask);
+	if (fresh.actions == ACTIONS_INLINE)
+		memcpy(fresh.inline_actions, list->action, (list->count + 1) * sizeof(list->action[0]));
 	if (match->has_ufid)
-		memcpy(flow->ufid, match->ufid, sizeof(flow->ufid));
+		memcpy(fresh.ufid, match->ufid, sizeof(fresh.ufid));
 	else
-		while (getrandom(flow->ufid, sizeof(flow->ufid), 0) != sizeof(flow->ufid))
-			;
+		random_bytes(fresh.ufid, sizeof(fresh.ufid));
+	fresh.hash = mask_hash(&dp->masks[mask_id].mask, &fresh.key);
 	flow_clear_counts(dp, slot);
+	__atomic_store_n(&flow->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
+	*flow = fresh;
+	__atomic_store_n(&flow->mask_id, mask_id, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -247,6 +272,9 @@ static int publish_flow(struct dp *dp, __u32 slot, struct mask_info *mask, struc
 		int err;
 
 		flow->hash = mask_hash(&mask->mask, &flow->key);
+		err = filter_add(dp, flow->hash, e);
+		if (err)
+			return err;
 		if (!bpf_map_update_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash, &slot, BPF_NOEXIST))
 			return 0;
 		if (errno != EEXIST)
@@ -309,19 +337,19 @@ int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *list, 
 	return 0;
 }
 
-int flow_delete(struct dp *dp, __u32 slot, struct error *e)
+void flow_delete(struct dp *dp, __u32 slot)
 {
 	struct flow *flow = dp_flow(dp, slot);
 	struct mask_info *mask = &dp->masks[flow->mask_id];
 
-	if (bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash))
-		return error_set(e, errno, "deleting flow (%s)", strerror(errno));
+	/* First of all out of the caches' reach.  Killed right here, the next command finds a dead flow and takes it out. */
+	__atomic_store_n(&flow->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
+	bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash);
 	dp->stale_classes |= mask_unref(mask, match_classes(&flow->key, &mask->mask.key));
 	dp->info->retired += mask->retired;
 	retire_actions(dp, flow->actions, flow->action_count);
 	free_flow_slot(dp, slot, SLOT_RETIRED);
 	dp->info->flows--;
-	return 0;
 }
 
 void flow_counts(struct dp *dp, __u32 slot, struct flow_counts *counts)

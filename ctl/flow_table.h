@@ -25,7 +25,7 @@ int flow_find(struct dp *dp, const struct match *match, __u32 *slot);
 /* The new list takes over with one store; packets and bytes go on. */
 int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *actions, struct error *e);
 
-int flow_delete(struct dp *dp, __u32 slot, struct error *e);
+void flow_delete(struct dp *dp, __u32 slot);
 
 /* Statistics summed over the CPUs.  A counter that is being written may be one packet behind another. */
 void flow_counts(struct dp *dp, __u32 slot, struct flow_counts *counts);

@@ -42,6 +42,12 @@ static const struct command commands[] = {
 	{ "del-flows", "[DP] [FILE|-]", 0, 2, cmd_del_flows, "delete all flows, or those in a file" },
 	{ "dump-flows", "[-m] [--names] [DP]", 0, 1, cmd_dump_flows, "show all flows" },
 	{ "dump-masks", "[DP]", 0, 1, cmd_dump_masks, "show masks in lookup order, by class of packets" },
+	{ "rebalance", "[DP]", 0, 1, cmd_rebalance, "order the masks by use now, and show what moved" },
+	{ "run", "[-q] [--interval TIME] [DP...]", 0, -1, cmd_run,
+	  "the controller: order masks by use, every 4 s, in the foreground" },
+	{ "cache-get-size", "[DP]", 0, 1, cmd_cache_get_size, "show the size of the mask cache" },
+	{ "cache-set-size", "DP masks-cache N", 3, 3, cmd_cache_set_size,
+	  "set it: 0 = off, or a power of two up to 4096" },
 	{ "version", "", 0, 0, cmd_version, "show the version" },
 	{ "list-commands", "", 0, 0, cmd_list_commands, "list commands and their arguments" },
 	{ "help", "", 0, 0, cmd_help, "show this help" },
@@ -62,6 +68,8 @@ static int cmd_help(struct cmd *c, struct error *e)
 		     "      --names       port names instead of numbers\n"
 		     "  -s, --statistics  counters too\n"
 		     "      --netns NAME  in this network namespace (a name of ip netns, or a path)\n"
+		     "      --interval TIME  run: how often, as 4, 0.5 or 100ms\n"
+		     "  -q, --quiet       run: no line per reorder\n"
 		     "      --clear       mod-flow: zero the flow's counters\n"
 		     "      --may-create  mod-flow: add the flow if it is not there\n"
 		     "      --debug       what the kernel says when the program is loaded\n"
@@ -100,6 +108,7 @@ void cmd_complain(struct cmd *c, const struct error *e)
 
 enum {
 	OPT_NETNS = 256,
+	OPT_INTERVAL,
 	OPT_NAMES,
 	OPT_NO_NAMES,
 	OPT_CLEAR,
@@ -107,14 +116,24 @@ enum {
 	OPT_DEBUG
 };
 
+/* clang-format off */
 static const struct option options[] = {
-	{ "json", no_argument, NULL, 'j' },	   { "more", no_argument, NULL, 'm' },
-	{ "statistics", no_argument, NULL, 's' },  { "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },	   { "netns", required_argument, NULL, OPT_NETNS },
-	{ "names", no_argument, NULL, OPT_NAMES }, { "no-names", no_argument, NULL, OPT_NO_NAMES },
-	{ "clear", no_argument, NULL, OPT_CLEAR }, { "may-create", no_argument, NULL, OPT_MAY_CREATE },
-	{ "debug", no_argument, NULL, OPT_DEBUG }, { NULL, 0, NULL, 0 },
+	{ "json", no_argument, NULL, 'j' },
+	{ "more", no_argument, NULL, 'm' },
+	{ "statistics", no_argument, NULL, 's' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ "interval", required_argument, NULL, OPT_INTERVAL },
+	{ "netns", required_argument, NULL, OPT_NETNS },
+	{ "names", no_argument, NULL, OPT_NAMES },
+	{ "no-names", no_argument, NULL, OPT_NO_NAMES },
+	{ "clear", no_argument, NULL, OPT_CLEAR },
+	{ "may-create", no_argument, NULL, OPT_MAY_CREATE },
+	{ "debug", no_argument, NULL, OPT_DEBUG },
+	{ NULL, 0, NULL, 0 },
 };
+/* clang-format on */
 
 static bool debug;
 
@@ -132,7 +151,7 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 
 	opterr = 0;
 	*name = NULL;
-	while ((opt = getopt_long(argc, argv, "jmshV", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "jmsqhV", options, NULL)) != -1) {
 		switch (opt) {
 		case 'j':
 			json = true;
@@ -152,6 +171,12 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 			break;
 		case OPT_MAY_CREATE:
 			c->may_create = true;
+			break;
+		case 'q':
+			c->quiet = true;
+			break;
+		case OPT_INTERVAL:
+			c->interval = optarg;
 			break;
 		case OPT_NETNS:
 			c->netns = optarg;

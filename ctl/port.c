@@ -373,7 +373,7 @@ int port_repair(struct dp *dp, struct error *e)
 			dp->ports[port_no].ifindex = 0;
 	/* From another namespace devices cannot be touched: the mark stays for a command that can. */
 	if (check_netns(dp, &ignored)) {
-		dp->writing = false;
+		dp->writing = false; /* dp_close() leaves the mark */
 		return 0;
 	}
 	for (port_no = 0; !err && port_no < PORTS_MAX; port_no++)

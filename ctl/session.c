@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "port.h"
+#include "repair.h"
 
 int session_destroy(const char *name, struct error *e)
 {
@@ -18,9 +19,20 @@ int session_destroy(const char *name, struct error *e)
 	if (!err)
 		err = dp_destroy(dp, e);
 	else
-		dp_finished(dp);
+		dp_write(dp);
 	dp_close(&dp);
 	return err;
+}
+
+static int repair(struct dp *dp, enum dp_mode mode, struct error *e)
+{
+	int err = mode == DP_READ ? dp_lock_exclusive(dp, e) : 0;
+
+	if (err || !dp->was_dirty)
+		return err;
+	dp_write(dp);
+	err = repair_tables(dp, e);
+	return err ? err : port_repair(dp, e);
 }
 
 int session_open(const char *name, enum dp_mode mode, struct dp **dp, struct error *e)
@@ -33,9 +45,9 @@ int session_open(const char *name, enum dp_mode mode, struct dp **dp, struct err
 			e, ENODEV,
 			"opening datapath %s (No such device): a command that was killed left it unfinished; what there was of it is removed now",
 			name);
-	if (err || !(*dp)->repaired)
+	if (err || !(*dp)->was_dirty)
 		return err;
-	err = port_repair(*dp, e);
+	err = repair(*dp, mode, e);
 	if (err)
 		dp_close(dp);
 	return err;

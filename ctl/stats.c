@@ -38,9 +38,40 @@ static int sum_of(struct dp *dp, enum dp_map map, const void *key, __u64 *sum)
 	return 0;
 }
 
-int stats_mask_hits(struct dp *dp, __u32 id, __u64 *sum)
+static void add_hits(struct mask_hits *sum, const struct mask_hits *per_cpu, __u32 cpus)
 {
-	return sum_of(dp, DP_MAP_MASK_HITS, &id, sum);
+	memset(sum, 0, sizeof(*sum));
+	for (__u32 i = 0; i < cpus; i++) {
+		sum->all += per_cpu[i].all;
+		sum->walked += per_cpu[i].walked;
+	}
+}
+
+int stats_mask_hits(struct dp *dp, __u32 id, struct mask_hits *sum)
+{
+	__u32 cpus = dp->info->possible_cpus;
+	CLEANUP_FREE struct mask_hits *per_cpu = calloc(cpus, sizeof(*per_cpu));
+
+	if (!per_cpu || bpf_map_lookup_elem(dp->map_fd[DP_MAP_MASK_HITS], &id, per_cpu))
+		return -errno;
+	add_hits(sum, per_cpu, cpus);
+	return 0;
+}
+
+int stats_all_mask_hits(struct dp *dp, struct mask_hits *sums)
+{
+	__u32 cpus = dp->info->possible_cpus, count = MASKS_MAX, next;
+	CLEANUP_FREE struct mask_hits *per_cpu = calloc((size_t)MASKS_MAX * cpus, sizeof(*per_cpu));
+	CLEANUP_FREE __u32 *ids = calloc(MASKS_MAX, sizeof(*ids));
+
+	/* ENOENT says that there is no more, which is so after the first batch. */
+	if (!per_cpu || !ids ||
+	    (bpf_map_lookup_batch(dp->map_fd[DP_MAP_MASK_HITS], NULL, &next, ids, per_cpu, &count, NULL) &&
+	     errno != ENOENT))
+		return -errno;
+	for (__u32 i = 0; i < count; i++)
+		add_hits(&sums[ids[i]], &per_cpu[(size_t)i * cpus], cpus);
+	return 0;
 }
 
 static int by_port_and_reason(const void *a, const void *b)

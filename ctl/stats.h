@@ -8,8 +8,11 @@
 
 int stats_counters(struct dp *dp, struct dp_counters *sum, struct error *e);
 
-/* How often the mask was the one that matched; 0 or -errno. */
-int stats_mask_hits(struct dp *dp, __u32 id, __u64 *sum);
+/* How often a mask was the one that matched; 0 or -errno. */
+int stats_mask_hits(struct dp *dp, __u32 id, struct mask_hits *sum);
+
+/* The same of all masks, MASKS_MAX of them, in one system call. */
+int stats_all_mask_hits(struct dp *dp, struct mask_hits *sums);
 
 struct drop_count {
 	struct drop_key key;

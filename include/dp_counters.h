@@ -16,7 +16,8 @@
 	X(hit, "lookups that found a flow") \
 	X(missed, "lookups that found none") \
 	X(lost, "misses that could not be handed to userspace") \
-	X(mask_hit, "masks tried, over all lookups") \
+	X(mask_hit, "masks tried, over all lookups; the cache's answer counts as one") \
+	X(cache_hit, "lookups that the mask cache answered") \
 	X(forwarded, "frames whose last output was given to a port") \
 	X(dropped, "frames that ended in a drop") \
 	X(copies, "further copies that were given to a port") \

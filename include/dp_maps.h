@@ -9,13 +9,15 @@
  *	port_info      hash            port number -> struct port_info        control
  *	masks          hash of arrays  enum packet_class -> struct mask_array control, replaced as a whole
  *	mask_info      array           mask id -> struct mask_info            control
- *	mask_hits      per-CPU array   mask id -> __u64                       program
+ *	mask_hits      per-CPU array   mask id -> struct mask_hits            program
  *	flows          hash            64-bit hash -> slot                    control
  *	flow_pages     array of arrays slot -> struct flow                    control
  *	action_pages   array of arrays slot -> struct flow_action             control
  *	stats_pages    array of arrays slot and CPU -> struct flow_stats      program
  *	flow_slots     array           page -> struct slot_page               control
  *	action_slots   array           page -> struct slot_page               control
+ *	filter         array           word -> __u64                          control
+ *	mask_cache     array           CPU and hash -> struct cache_entry     program
  *	cpu_state      per-CPU array   -> struct cpu_state                    program
  *	drops          per-CPU hash    struct drop_key -> __u64               program
  *
@@ -40,6 +42,10 @@ enum {
 	PAGE_SHIFT = 12,
 	PAGE_SLOTS = 1 << PAGE_SHIFT,
 	ACTION_PAGES_MAX = 1024,
+	CACHE_DEFAULT = 256,
+	CACHE_MAX = 4096,	   /* entries a CPU; a power of two */
+	FILTER_BITS_PER_FLOW = 16, /* at least; one mask in 80 that cannot match is looked up in flows all the same */
+	FILTER_WORDS_MIN = 64,
 };
 
 /* Masks are kept for each kind of packet, so that a packet walks only masks that can match it. */
@@ -75,20 +81,31 @@ struct mask_array {
 	struct mask mask[MASKS_MAX];
 };
 
+/* Of one mask on one CPU; never reset, a reader remembers what it has seen. */
+struct mask_hits {
+	__u64 all;
+	__u64 walked; /* found by trying masks in order, and not through the cache */
+};
+
 struct mask_info {
 	struct mask mask;
 	__u32 flows;   /* that use it; 0 = the id is free, or waits for its grace period */
 	__u32 retired; /* 1 = waits for a grace period */
 	__u32 class_flows[PACKET_CLASSES_END];
 	__u32 zero;
+	__u64 since_ns;		 /* CLOCK_MONOTONIC; when the mask came */
+	struct mask_hits born;	 /* the sums when it came: what earlier owners of the id left */
+	struct mask_hits base;	 /* the sums when the present period began */
+	struct mask_hits period; /* hits of the last whole period */
 };
 
 /* flow.actions when the list stands in the entry itself; else its first record's slot in action_pages. */
 #define ACTIONS_INLINE 0xffffffffU
 
 /*
- * A flow entry.  Complete before its slot is published in flows; mask_id and key are never changed in place, and a
- * modification writes a fresh list and stores `actions`, one aligned 32-bit word.
+ * A flow entry.  Complete before its slot is published in flows.  The key is never changed in place; mask_id is stored
+ * last, and becomes FLOW_DEAD before all else when the flow is deleted.  A modification writes a fresh list and stores
+ * `actions`, one aligned 32-bit word.
  */
 struct flow {
 	__u32 mask_id;
@@ -102,6 +119,15 @@ struct flow {
 };
 
 _Static_assert(sizeof(struct flow) == 256, "a flow entry is four cache lines");
+
+/* flow.mask_id of a flow that was deleted: it is in no table of masks, so that the cache cannot find it any more. */
+#define FLOW_DEAD 0xffffffffU
+
+/* A slot that may have what a packet with this hash looks for; a hint, 0 = none. */
+struct cache_entry {
+	__u32 tag; /* the upper half of the packet's hash, never 0 */
+	__u32 slot;
+};
 
 /* Of one flow on one CPU; only that CPU writes it. */
 struct flow_stats {
@@ -162,6 +188,16 @@ struct datapath {
 	__u32 flows;	  /* in use */
 	__u32 retired;	  /* slots and mask ids that wait for a grace period */
 	__u64 created_ns; /* CLOCK_REALTIME */
+	/*
+	 * Where the filter stands in its map: first word in the upper half, number of words less one in the lower; 0 =
+	 * there is none.  One word, so that a packet sees the old filter or the new one.
+	 */
+	__u64 filter;
+	__u64 period_ns;	/* CLOCK_MONOTONIC; when the present period of mask hits began */
+	__u32 filter_words_max; /* of each of the two places that it can have in its map */
+	__u32 filter_flows;	/* that have left bits in it, also deleted ones */
+	__u32 cache_size;	/* entries a CPU in use; 0 or a power of two up to CACHE_MAX */
+	__u32 zero;
 };
 
 /* A CPU's own memory: the key of the packet at hand and the counters that no other CPU writes. */

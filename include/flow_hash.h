@@ -36,3 +36,14 @@ static inline __attribute__((always_inline)) __u64 flow_hash(const __u64 *key, c
 	}
 	return a + b;
 }
+
+/* The bits of a flow's hash in its word of the filter, and the word. */
+static inline __attribute__((always_inline)) __u64 filter_bits(__u64 hash)
+{
+	return 1ULL << (hash & 63) | 1ULL << (hash >> 6 & 63);
+}
+
+static inline __attribute__((always_inline)) __u32 filter_word(__u64 hash, __u64 filter)
+{
+	return (filter >> 32) + (hash >> 32 & (__u32)filter);
+}

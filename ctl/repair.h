@@ -10,4 +10,4 @@
  * The flows map and the entries it names are the truth.  Slot states, masks' users, mask arrays and counts follow from
  * them; slots that nothing names wait for a grace period like any retired one.  Forwarding is not disturbed.
  */
-int dp_repair(struct dp *dp, struct error *e);
+int repair_tables(struct dp *dp, struct error *e);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "dp_repair.h"
+#include "repair.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "filter.h"
 #include "flow_hash.h"
 #include "mask_table.h"
 #include "slots.h"
@@ -110,7 +111,7 @@ static int repair_flows(struct dp *dp, struct hashes *stale)
 	return err;
 }
 
-int dp_repair(struct dp *dp, struct error *e)
+int repair_tables(struct dp *dp, struct error *e)
 {
 	struct hashes stale = {};
 	int err;
@@ -127,6 +128,8 @@ int dp_repair(struct dp *dp, struct error *e)
 		dp->stale_classes = (1U << PACKET_CLASSES_END) - 1;
 		err = dp_commit(dp, e);
 	}
+	if (!err && dp->info->filter)
+		err = filter_rebuild(dp, e);
 	for (size_t i = 0; !err && i < stale.count; i++)
 		bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &stale.hash[i]);
 	free(stale.hash);

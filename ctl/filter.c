@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "filter.h"
+
+#include <string.h>
+
+#include "flow_hash.h"
+#include "flow_table.h"
+#include "slots.h"
+
+enum {
+	WORD_BITS = 64,
+};
+
+__u32 filter_words(__u32 max_flows)
+{
+	__u32 words = FILTER_WORDS_MIN;
+
+	while (words * (WORD_BITS / FILTER_BITS_PER_FLOW) < max_flows)
+		words *= 2;
+	return words;
+}
+
+static __u32 words_in_use(const struct datapath *info)
+{
+	return info->filter ? (__u32)info->filter + 1 : 0;
+}
+
+static void set_bits(struct dp *dp, __u64 filter, __u64 hash)
+{
+	__u64 *word = &dp->filter[filter_word(hash, filter)];
+
+	/* One 64-bit store: a packet may read it at any moment. */
+	__atomic_store_n(word, *word | filter_bits(hash), __ATOMIC_RELAXED);
+}
+
+int filter_add(struct dp *dp, __u64 hash, struct error *e)
+{
+	struct datapath *info = dp->info;
+	int err = 0;
+
+	if (!info->filter)
+		return 0;
+	if (info->filter_flows >= words_in_use(info) * (WORD_BITS / FILTER_BITS_PER_FLOW) &&
+	    words_in_use(info) < info->filter_words_max)
+		err = filter_rebuild(dp, e);
+	if (err)
+		return err;
+	set_bits(dp, info->filter, hash);
+	info->filter_flows++;
+	return 0;
+}
+
+int filter_rebuild(struct dp *dp, struct error *e)
+{
+	struct datapath *info = dp->info;
+	/* Room for twice as many, so that a growing table does not come back at once. */
+	__u32 words = filter_words(2 * info->flows), base = info->filter >> 32 ? 0 : info->filter_words_max;
+	__u64 fresh;
+	int err;
+
+	if (words > info->filter_words_max)
+		words = info->filter_words_max;
+	/* The last reader of the other place may have started before the last change. */
+	err = dp_grace_period(dp, e);
+	if (err)
+		return err;
+	fresh = (__u64)base << 32 | (words - 1);
+	memset(&dp->filter[base], 0, words * sizeof(*dp->filter));
+	info->filter_flows = 0;
+	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
+		set_bits(dp, fresh, dp_flow(dp, slot)->hash);
+		info->filter_flows++;
+	}
+	__atomic_store_n(&info->filter, fresh, __ATOMIC_RELEASE);
+	return 0;
+}
+
+bool filter_is_stale(const struct dp *dp)
+{
+	return dp->info->filter && dp->info->filter_flows > 2 * dp->info->flows + FILTER_WORDS_MIN;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The filter in front of the flows map: two bits in one word for each flow's hash.  It can say "no flow has this hash"
+ * wrongly never, and "perhaps one has" wrongly once in 80 times.
+ *
+ * It has two places in its map, and is made anew in the one that is not in use; the datapath's record names the place.
+ */
+#pragma once
+
+#include "dp.h"
+
+/* Before a flow is published under this hash; makes the filter larger when it has got too full. */
+int filter_add(struct dp *dp, __u64 hash, struct error *e);
+
+/* Makes the filter anew from the flows that there are: larger, or without the bits of deleted ones. */
+int filter_rebuild(struct dp *dp, struct error *e);
+
+/* Have so many flows been deleted that it would pay? */
+bool filter_is_stale(const struct dp *dp);
+
+/* Words for each of the two places, with max_flows flows. */
+__u32 filter_words(__u32 max_flows);
