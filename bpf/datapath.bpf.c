@@ -21,6 +21,7 @@
 #include "lookup.h"
 #include "maps.h"
 #include "netns.h"
+#include "port.h"
 #include "stats.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -49,7 +50,7 @@ static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state 
 	}
 	COUNT(cpu, hit);
 	x.flow = l.flow;
-	if (!count_flow(skb, l.cpu, l.slot, bpf_ntohs(cpu->key.tcp_flags_be)))
+	if (!count_flow(skb, cpu, l.cpu, l.slot, bpf_ntohs(cpu->key.tcp_flags_be)))
 		return drop_frame(&x, DROP_STALE);
 	return execute_actions(&x);
 }
@@ -57,7 +58,7 @@ static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state 
 SEC("tc")
 int tcvs_ingress(struct __sk_buff *skb)
 {
-	__u32 zero = 0, ifindex = skb->ifindex, *port_no;
+	__u32 zero = 0, in_port;
 	struct cpu_state *cpu;
 	enum drop_reason reason;
 	int verdict;
@@ -65,14 +66,14 @@ int tcvs_ingress(struct __sk_buff *skb)
 	cpu = bpf_map_lookup_elem(&cpu_state, &zero);
 	if (!cpu)
 		return TC_ACT_SHOT;
-	port_no = bpf_map_lookup_elem(&if_port, &ifindex);
-	reason = !port_no	      ? DROP_NOT_A_PORT
+	in_port = port_of_device(cpu, skb->ifindex);
+	reason = in_port == PORT_NONE ? DROP_NOT_A_PORT
 		 : !in_our_netns(skb) ? DROP_FOREIGN_NETNS
 		 : cpu->busy	      ? DROP_NESTED
 				      : DROP_NONE;
 	if (reason) {
 		COUNT(cpu, dropped);
-		count_drop(port_no ? *port_no : PORT_NONE, reason);
+		count_drop(in_port, reason);
 		return TC_ACT_SHOT;
 	}
 	/*
@@ -81,7 +82,7 @@ int tcvs_ingress(struct __sk_buff *skb)
 	 * back at once all the same, they would overwrite the key in use: dropped and counted instead.
 	 */
 	cpu->busy = 1;
-	verdict = switch_frame(skb, cpu, *port_no);
+	verdict = switch_frame(skb, cpu, in_port);
 	cpu->busy = 0;
 	return verdict;
 }

@@ -210,9 +210,11 @@ static long skip_ext_header(__u32 i, struct ext_walk *w)
 	if (!is_ipv6_ext(w->next))
 		return 1;
 	/* Two bytes tell where the next header is; a fragment's offset needs four (net/ipv6/exthdrs_core.c). */
+	if (bpf_skb_load_bytes(w->skb, w->off, h, 2))
+		goto malformed;
 	if (w->next == NEXT_FRAGMENT) {
 		w->frag = IP_FRAG_FIRST;
-		if (bpf_skb_load_bytes(w->skb, w->off, h, 4))
+		if (bpf_skb_load_bytes(w->skb, w->off + 2, h + 2, 2))
 			goto malformed;
 		if ((h[2] << 8 | h[3]) & 0xfff8) {
 			w->frag = IP_FRAG_LATER;
@@ -220,8 +222,6 @@ static long skip_ext_header(__u32 i, struct ext_walk *w)
 		}
 		w->off += 8;
 	} else {
-		if (bpf_skb_load_bytes(w->skb, w->off, h, 2))
-			goto malformed;
 		/* AUTH counts words, less two (RFC 4302); the others units of eight bytes, less one. */
 		w->off += w->next == NEXT_AUTH ? (h[1] + 2) * 4 : (h[1] + 1) * 8;
 	}
@@ -399,7 +399,7 @@ static __always_inline __be16 parse_llc(struct parse *p)
  * Fills key from the linear part of the frame.  Returns 0, 1 if a header goes beyond that part (the key is right if the
  * frame ends there, too), or -1 if there is no whole Ethernet header.
  */
-static __noinline int parse_frame(struct __sk_buff *skb, struct flow_key *key, __u16 in_port)
+static __always_inline int parse_frame(struct __sk_buff *skb, struct flow_key *key, __u16 in_port)
 {
 	struct parse p = { .at = { .pos = (void *)(long)skb->data, .end = (void *)(long)skb->data_end } };
 	__u64 *word = (__u64 *)key;
@@ -427,6 +427,12 @@ static __noinline int parse_frame(struct __sk_buff *skb, struct flow_key *key, _
 	return p.cut;
 }
 
+/* The parser again, out of line, for frames that had to be pulled in. */
+static __noinline int parse_pulled_frame(struct __sk_buff *skb, struct flow_key *key, __u16 in_port)
+{
+	return parse_frame(skb, key, in_port);
+}
+
 /*
  * Frame and port -> key, every byte of it.  Headers outside the linear part are pulled in, which only frames from
  * senders that split headers need.  Returns 0, or -1 for a frame without an Ethernet header.
@@ -437,7 +443,7 @@ static __always_inline int extract_key(struct __sk_buff *skb, __u16 in_port, str
 
 	if (ret && (__u32)(skb->data_end - skb->data) < skb->len) {
 		bpf_skb_pull_data(skb, skb->len < PULL_BYTES ? skb->len : PULL_BYTES);
-		ret = parse_frame(skb, key, in_port);
+		ret = parse_pulled_frame(skb, key, in_port);
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -25,10 +25,26 @@ static __noinline void count_drop(__u32 port, __u32 reason)
 }
 
 /*
- * tcp_flags: host order.  The coarse clock costs 2 ns, the exact one 19, and a flow's age is shown in milliseconds.
+ * The coarse clock, since a flow's age is shown in milliseconds.  It moves with the timer tick, which jiffies tell without
+ * a call: it is asked once a tick, and may be one tick late, since jiffies move a moment before it.
+ */
+static __always_inline __u64 coarse_now_ns(struct cpu_state *cpu)
+{
+	__u64 jiffies = bpf_jiffies64();
+
+	if (cpu->jiffies != jiffies) {
+		cpu->jiffies = jiffies;
+		cpu->coarse_ns = bpf_ktime_get_coarse_ns();
+	}
+	return cpu->coarse_ns;
+}
+
+/*
+ * tcp_flags: host order.
  * skb->len leaves out the tag that stands in metadata; Open vSwitch counts it (net/openvswitch/flow.c, ovs_flow_stats_update).
  */
-static __always_inline bool count_flow(struct __sk_buff *skb, __u32 cpu, __u32 slot, __u16 tcp_flags)
+static __always_inline bool count_flow(struct __sk_buff *skb, struct cpu_state *state, __u32 cpu, __u32 slot,
+				       __u16 tcp_flags)
 {
 	__u32 page = slot >> PAGE_SHIFT, index;
 	struct flow_stats *s;
@@ -43,7 +59,7 @@ static __always_inline bool count_flow(struct __sk_buff *skb, __u32 cpu, __u32 s
 		return false;
 	s->packets++;
 	s->bytes += skb->len + (skb->vlan_present ? 4 : 0);
-	s->used_ns = bpf_ktime_get_coarse_ns();
+	s->used_ns = coarse_now_ns(state);
 	if (tcp_flags)
 		s->tcp_flags |= tcp_flags;
 	return true;

@@ -113,7 +113,12 @@ static int check_abi(struct dp *dp, struct error *e)
 	if (!value || bpf_map_lookup_elem(fd, &zero, value))
 		return error_set(e, errno, "%s: cannot be read (%s)", path, strerror(errno));
 	memcpy(&abi, value, sizeof(abi));
-	if (abi != DP_ABI || info.value_size != sizeof(struct datapath))
+	if (abi == DP_ABI && info.value_size != sizeof(struct datapath))
+		return error_set(
+			e, EPROTO,
+			"datapath %s has tables of another layout than its version %u has; remove it with: tcvsctl del-dp %s",
+			dp->name, abi, dp->name);
+	if (abi != DP_ABI)
 		return error_set(
 			e, EPROTO,
 			"datapath %s has tables of version %u, this tcvsctl knows version %d; save its flows with "

@@ -10,8 +10,8 @@
 #include "util.h"
 
 enum {
-	/* A hit that tried masks says more about the order than one that the cache answered. */
-	WALKED_WEIGHT = 16,
+	/* A hit that tried masks says more about the order than so many that the cache answered. */
+	CACHED_PER_WALKED = 16,
 	/* A mask that is a moment old has had no time to show its rate: it counts as this part of a period old. */
 	AGE_PARTS = 8,
 };
@@ -42,7 +42,7 @@ static __u64 close_period(struct mask_info *info, const struct mask_hits *sum, _
 	info->period.all = sum->all - info->base.all;
 	info->period.walked = sum->walked - info->base.walked;
 	info->base = *sum;
-	score = info->period.all + WALKED_WEIGHT * info->period.walked;
+	score = info->period.walked + (info->period.all - info->period.walked) / CACHED_PER_WALKED;
 	return scaled(score, now - since, now - began);
 }
 

@@ -42,6 +42,7 @@ enum {
 	PAGE_SHIFT = 12,
 	PAGE_SLOTS = 1 << PAGE_SHIFT,
 	ACTION_PAGES_MAX = 1024,
+	PORT_HINTS = 64,
 	CACHE_DEFAULT = 256,
 	CACHE_MAX = 4096,	   /* entries a CPU; a power of two */
 	FILTER_BITS_PER_FLOW = 16, /* at least; one mask in 80 that cannot match is looked up in flows all the same */
@@ -200,9 +201,13 @@ struct datapath {
 	__u32 zero;
 };
 
-/* A CPU's own memory: the key of the packet at hand and the counters that no other CPU writes. */
+/* A CPU's own memory: the key of the packet at hand, the counters that no other CPU writes, and what saves calls. */
 struct cpu_state {
 	struct flow_key key;
 	__u64 busy; /* 1 while the program runs here */
 	struct dp_counters count;
+	__u64 jiffies; /* when coarse_ns was read */
+	__u64 coarse_ns;
+	/* Port numbers by ifindex modulo PORT_HINTS: guesses, which `ports` confirms or not. */
+	__u32 port_hint[PORT_HINTS];
 };
