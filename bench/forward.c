@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Frames per second that reach a receiver, through tcvs and through a bare redirect on the same devices:
+ *
+ *	source -> s0 == s1 [tcvs or bare] -> r1 == r0 [sink]
+ *
+ * All of it runs on one CPU: what the source sends is received by the time its next repeat begins.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/pkt_cls.h>
+
+#include "bench.h"
+#include "bench_redirect.skel.h"
+#include "port.h"
+#include "rig.h"
+#include "util.h"
+
+enum {
+	BATCH = 10000, /* frames a test run */
+};
+
+struct path {
+	struct bench_redirect_bpf *bare;
+	struct dp *dp;
+	__u32 s0, s1, r0, r1;
+	struct job source;
+};
+
+static int load_bare(struct path *p, struct error *e)
+{
+	p->bare = bench_redirect_bpf__open();
+	if (!p->bare)
+		return error_set(e, errno, "the bare programs cannot be opened (%s)", strerror(errno));
+	p->bare->rodata->target = p->r1;
+	p->bare->rodata->sender = p->s0;
+	if (bench_redirect_bpf__load(p->bare))
+		return error_set(e, errno, "the bare programs cannot be loaded (%s)", strerror(errno));
+	p->source = (struct job){
+		.what = "source of frames",
+		.prog_fd = bpf_program__fd(p->bare->progs.source),
+		.verdict = TC_ACT_OK,
+	};
+	frame_make(&p->source.frame, FRAME_IPV4_UDP);
+	return rig_attach(bpf_program__fd(p->bare->progs.sink), p->r0, e);
+}
+
+static int make_path(struct path *p, struct error *e)
+{
+	int err = rig_add_veth("s0", "s1", &p->s0, &p->s1, e);
+
+	if (!err)
+		err = rig_add_veth("r0", "r1", &p->r0, &p->r1, e);
+	if (!err)
+		err = load_bare(p, e);
+	if (!err)
+		err = rig_add_datapath("forward", "s1", "r1", &p->dp, e);
+	if (!err)
+		err = rig_add_flow(p->dp, "in_port(1),eth(),eth_type(0x0800),ipv4()", "2", e);
+	return err ? err : dp_commit(p->dp, e);
+}
+
+static int read_sink(struct path *p, double *frames, struct error *e)
+{
+	CLEANUP_FREE __u64 *per_cpu = NULL;
+	int cpus = libbpf_num_possible_cpus();
+	__u32 zero = 0;
+
+	per_cpu = calloc(cpus, sizeof(*per_cpu));
+	if (!per_cpu || bpf_map_lookup_elem(bpf_map__fd(p->bare->maps.received), &zero, per_cpu))
+		return error_set(e, errno, "the sink cannot be read (%s)", strerror(errno));
+	*frames = 0;
+	for (int i = 0; i < cpus; i++)
+		*frames += per_cpu[i];
+	return 0;
+}
+
+/* Sends for that long; ns for each frame received. */
+static int send_for(struct path *p, double duration_ns, struct samples *s, struct error *e)
+{
+	double before, after, start = now_ns(), end;
+	int err = read_sink(p, &before, e);
+
+	do {
+		if (!err)
+			err = job_run(&p->source, BATCH, e);
+		end = now_ns();
+	} while (!err && end - start < duration_ns);
+	if (!err)
+		err = read_sink(p, &after, e);
+	if (!err && after == before)
+		err = error_set(e, EPROTO, "no frame reached the receiver");
+	if (!err)
+		samples_add(s, (end - start) / (after - before));
+	return err;
+}
+
+/* The bare program takes tcvs's place for a while. */
+static int send_bare(struct path *p, double duration_ns, struct samples *s, struct error *e)
+{
+	int fd = bpf_program__fd(p->bare->progs.redirect);
+	int err = port_del(p->dp, 1, e);
+
+	if (!err)
+		err = rig_attach(fd, p->s1, e);
+	if (!err)
+		err = send_for(p, duration_ns, s, e);
+	if (!err)
+		err = rig_detach(fd, p->s1, e);
+	return err ? err : port_add(p->dp, "s1", 1, e);
+}
+
+static int measure(struct path *p, const struct options *o, struct samples *bare, struct samples *tcvs, struct error *e)
+{
+	struct samples warm_up = {};
+	int err = send_for(p, o->forward_ns, &warm_up, e);
+
+	/* Who comes first changes from round to round. */
+	for (unsigned int i = 0; !err && i < o->forward_rounds; i++) {
+		if (i % 2)
+			err = send_for(p, o->forward_ns, tcvs, e);
+		if (!err)
+			err = send_bare(p, o->forward_ns, bare, e);
+		if (!err && i % 2 == 0)
+			err = send_for(p, o->forward_ns, tcvs, e);
+	}
+	return err;
+}
+
+static void report_ratio(struct report *r, const struct samples *bare, const struct samples *tcvs)
+{
+	struct figure *f = report_add(r, "forwarding, tcvs to bare redirect");
+	struct samples ratio = {};
+
+	for (unsigned int i = 0; i < bare->count; i++)
+		samples_add(&ratio, bare->value[i] / tcvs->value[i]);
+	f->value = samples_quantile(&ratio, 0.5);
+	f->low = samples_quantile(&ratio, 0.25);
+	f->high = samples_quantile(&ratio, 0.75);
+	f->unit = "x";
+	f->kind = LIMIT_AT_LEAST;
+	f->limit = 0.85;
+}
+
+int bench_forward(const struct options *o, struct report *r, struct error *e)
+{
+	struct samples bare = {}, tcvs = {};
+	struct path p = {};
+	int err = make_path(&p, e);
+
+	if (!err)
+		err = measure(&p, o, &bare, &tcvs, e);
+	if (!err) {
+		report_rate(r, "forwarding, bare redirect", &bare);
+		report_rate(r, "forwarding, tcvs", &tcvs);
+		report_ratio(r, &bare, &tcvs);
+	}
+	dp_close(&p.dp);
+	bench_redirect_bpf__destroy(p.bare);
+	return err;
+}
