@@ -10,6 +10,7 @@ Runs in the namespace of the far ends.  Port n of the datapath is the n-th --por
 A frame that arrives on a port which no expectation after its injection names is a failure.
 """
 import argparse
+import contextlib
 import json
 import re
 import subprocess
@@ -48,6 +49,16 @@ class Datapath:
         if result.returncode:
             raise CaseFailed(f"{' '.join(words)}: exit {result.returncode}: {result.stderr.strip()}")
         return result.stdout
+
+    @contextlib.contextmanager
+    def controller(self, options):
+        """A controller, for the time of the with block."""
+        words = ["nsenter", f"--net={self.netns}", self.ctl, "run", "-q", *options, self.name]
+        with subprocess.Popen(words) as process:
+            try:
+                yield
+            finally:
+                process.terminate()
 
     def flows(self):
         """A dict from a flow's key as printed to its line."""
@@ -106,6 +117,13 @@ class Case:
         for number in sorted(self.devices):
             self.dp.must("add-if", self.dp.name, self.devices[number])
         self.open_captures()
+        if "controller" in self.case:
+            with self.dp.controller(self.case["controller"]):
+                self.play_captured(before)
+        else:
+            self.play_captured(before)
+
+    def play_captured(self, before):
         if not self.capture_ingress:
             self.play_steps(before)
             return
