@@ -42,7 +42,8 @@ static struct flow_key sample_of(enum packet_class class)
 	return key;
 }
 
-static int show_mask(struct cmd *c, struct dp *dp, enum packet_class class, const struct mask *mask, __u32 position)
+static int show_mask(struct cmd *c, struct dp *dp, enum packet_class class, const struct mask *mask, __u32 position,
+		     __u64 lookups)
 {
 	const struct flow_key sample = sample_of(class);
 	const struct mask_info *info = &dp->masks[mask->id];
@@ -64,13 +65,15 @@ static int show_mask(struct cmd *c, struct dp *dp, enum packet_class class, cons
 	emit_u64(e, "flows", ", flows:%" PRIu64, info->class_flows[class]);
 	emit_u64(e, "hits", ", hits:%" PRIu64, hits.all - info->born.all);
 	emit_u64(e, "walked", NULL, hits.walked - info->born.walked);
+	emit_real(e, "share", ", share:%.1f%%", lookups ? 100.0 * (hits.all - info->born.all) / lookups : 0.0);
 	emit_u64(e, "period", ", period:%" PRIu64, info->period.all);
 	emit_str(e, "fields", ", fields:%s\n", fields);
 	emit_close(e);
 	return 0;
 }
 
-static int show_class(struct cmd *c, struct dp *dp, enum packet_class class, struct mask_array *array, struct error *e)
+static int show_class(struct cmd *c, struct dp *dp, enum packet_class class, struct mask_array *array, __u64 lookups,
+		      struct error *e)
 {
 	int err = dp_mask_array(dp, class, array);
 
@@ -83,25 +86,27 @@ static int show_class(struct cmd *c, struct dp *dp, enum packet_class class, str
 	emit_str(&c->emit, "class", "%s:\n", packet_class_name(class));
 	emit_open_array(&c->emit, "masks");
 	for (__u32 i = 0; !err && i < array->count; i++)
-		err = show_mask(c, dp, class, &array->mask[i], i);
+		err = show_mask(c, dp, class, &array->mask[i], i, lookups);
 	emit_close(&c->emit);
 	emit_close(&c->emit);
 	return err ? error_set(e, -err, "mask hits of %s: cannot be read (%s)", dp->name, strerror(-err)) : 0;
 }
 
-/* hits are of all classes together: a mask has one counter, whatever packet it matched. */
+/* Hits, and their share of all lookups, are of all classes together: a mask has one counter, whatever packet it matched. */
 int cmd_dump_masks(struct cmd *c, struct error *e)
 {
 	CLEANUP_FREE struct mask_array *array = malloc(sizeof(*array));
+	struct dp_counters n;
 	struct dp *dp;
 	int err = array ? session_open(c->argc ? c->argv[0] : NULL, DP_READ, &dp, e)
 			: error_set(e, ENOMEM, "out of memory");
 
 	if (err)
 		return err;
+	err = stats_counters(dp, &n, e);
 	emit_open_array(&c->emit, "classes");
 	for (__u32 class = 0; !err && class < PACKET_CLASSES_END; class ++)
-		err = show_class(c, dp, class, array, e);
+		err = show_class(c, dp, class, array, n.hit + n.missed, e);
 	emit_close(&c->emit);
 	dp_close(&dp);
 	return err;

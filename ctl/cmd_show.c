@@ -85,7 +85,7 @@ static void show_port(struct cmd *c, const struct port_view *v)
 
 static void show_counters(struct cmd *c, struct dp *dp, const struct dp_counters *n)
 {
-	__u64 lookups = n->hit + n->missed;
+	__u64 lookups = n->hit + n->missed, masks = mask_count(dp->masks, MASKS_MAX);
 	struct emit *e = &c->emit;
 
 	emit_u64(e, "hit", "  lookups: hit:%" PRIu64, n->hit);
@@ -93,8 +93,11 @@ static void show_counters(struct cmd *c, struct dp *dp, const struct dp_counters
 	emit_u64(e, "lost", " lost:%" PRIu64 "\n", n->lost);
 	emit_u64(e, "flows", "  flows: %" PRIu64 "\n", dp->info->flows);
 	emit_u64(e, "mask_hit", "  masks: hit:%" PRIu64, n->mask_hit);
-	emit_u64(e, "masks", " total:%" PRIu64, mask_count(dp->masks, MASKS_MAX));
+	emit_u64(e, "masks", " total:%" PRIu64, masks);
 	emit_real(e, "mask_hit_per_packet", " hit/pkt:%.2f\n", lookups ? (double)n->mask_hit / lookups : 0.0);
+	if (masks * 10 >= dp->info->max_masks * 9UL)
+		emit_str(e, "masks_warning", "  warning: %s\n",
+			 "nine tenths of max_masks are in use; add-flow will be refused at the limit");
 	emit_u64(e, "cache_hit", "  cache: hit:%" PRIu64, n->cache_hit);
 	emit_real(e, "cache_hit_rate", " hit-rate:%.2f%%\n", lookups ? 100.0 * n->cache_hit / lookups : 0.0);
 	emit_u64(e, "masks_cache_size", "  caches:\n    masks-cache: size:%" PRIu64 "\n", dp->info->cache_size);
