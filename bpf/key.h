@@ -290,6 +290,13 @@ static __noinline int parse_nd(struct __sk_buff *skb, __u32 off, struct flow_key
 {
 	struct nd_walk w = { .skb = skb, .off = off + 24 };
 
+	/*
+	 * Zeros, and read from the map, of whose contents the verifier knows nothing: before Linux 6.7 it walks a callback
+	 * of bpf_loop once.  With zeros on the stack it finds a second address impossible and removes what sees one as
+	 * dead code (seen on 6.1).
+	 */
+	w.sll = ((volatile __u64 *)key)[13];
+	w.tll = ((volatile __u64 *)key)[14];
 	if (bpf_skb_load_bytes(skb, off + 8, key->nd_target, sizeof(key->nd_target)))
 		return 0;
 	bpf_loop(ND_OPTIONS_MAX, read_nd_option, &w, 0);

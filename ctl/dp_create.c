@@ -4,6 +4,7 @@
  * nothing that looks like a datapath.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -28,6 +29,11 @@ static void destroy_skel(struct datapath_bpf **skel)
 	datapath_bpf__destroy(*skel);
 }
 
+static void free_btf(struct btf **btf)
+{
+	btf__free(*btf);
+}
+
 static int remove_pins(const char *path)
 {
 	CLEANUP_FD int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -46,16 +52,35 @@ static int remove_pins(const char *path)
 /*
  * A page of statistics has a part for each possible CPU.  The size of an inner map cannot be set in the object (libbpf
  * 1.1 crashes on it), so its template is made here; the outer map keeps what it needs of it.
+ *
+ * The template has types, though nobody reads them: Linux before 6.2 compares where template and page have a bpf_timer,
+ * and "in no place" (types were looked at) differs from "unknown" (no types); bpf_map_meta_equal in kernel/bpf.
  */
+static int make_stats_template(int cpus)
+{
+	struct btf *btf __attribute__((cleanup(free_btf))) = btf__new_empty();
+	int key, value, fd;
+
+	if (!btf)
+		return -errno;
+	key = btf__add_int(btf, "unsigned int", sizeof(__u32), 0);
+	value = btf__add_struct(btf, "flow_stats", sizeof(struct flow_stats));
+	if (key < 0 || value < 0 || btf__load_into_kernel(btf))
+		return -errno;
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE, .btf_fd = btf__fd(btf),
+		    .btf_key_type_id = key, .btf_value_type_id = value);
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stats_template", sizeof(__u32), sizeof(struct flow_stats),
+			    (__u32)cpus * PAGE_SLOTS, &opts);
+	return fd < 0 ? -errno : fd;
+}
+
 static int set_stats_template(struct datapath_bpf *skel, int cpus)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	CLEANUP_FD int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "stats_template", sizeof(__u32),
-					   sizeof(struct flow_stats), (__u32)cpus * PAGE_SLOTS, &opts);
+	CLEANUP_FD int fd = make_stats_template(cpus);
 	int err;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	/* It is needed until the load; libbpf does not close it, and a command is short. */
 	err = bpf_map__set_inner_map_fd(skel->maps.stats_pages, fd);
 	if (!err)
