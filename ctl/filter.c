@@ -33,28 +33,34 @@ static void set_bits(struct dp *dp, __u64 filter, __u64 hash)
 	__atomic_store_n(word, *word | filter_bits(hash), __ATOMIC_RELAXED);
 }
 
+int filter_reserve(struct dp *dp, __u32 n, struct error *e)
+{
+	const struct datapath *info = dp->info;
+	__u32 words = words_in_use(info);
+
+	if (!words || words == info->filter_words_max ||
+	    info->filter_flows + n <= words * (WORD_BITS / FILTER_BITS_PER_FLOW))
+		return 0;
+	return filter_rebuild(dp, n, e);
+}
+
 int filter_add(struct dp *dp, __u64 hash, struct error *e)
 {
 	struct datapath *info = dp->info;
-	int err = 0;
+	int err = filter_reserve(dp, 1, e);
 
-	if (!info->filter)
-		return 0;
-	if (info->filter_flows >= words_in_use(info) * (WORD_BITS / FILTER_BITS_PER_FLOW) &&
-	    words_in_use(info) < info->filter_words_max)
-		err = filter_rebuild(dp, e);
-	if (err)
+	if (err || !info->filter)
 		return err;
 	set_bits(dp, info->filter, hash);
 	info->filter_flows++;
 	return 0;
 }
 
-int filter_rebuild(struct dp *dp, struct error *e)
+int filter_rebuild(struct dp *dp, __u32 more, struct error *e)
 {
 	struct datapath *info = dp->info;
 	/* Room for twice as many, so that a growing table does not come back at once. */
-	__u32 words = filter_words(2 * info->flows), base = info->filter >> 32 ? 0 : info->filter_words_max;
+	__u32 words = filter_words(2 * (info->flows + more)), base = info->filter >> 32 ? 0 : info->filter_words_max;
 	__u64 fresh;
 	int err;
 

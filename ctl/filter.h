@@ -12,8 +12,11 @@
 /* Before a flow is published under this hash; makes the filter larger when it has got too full. */
 int filter_add(struct dp *dp, __u64 hash, struct error *e);
 
-/* Makes the filter anew from the flows that there are: larger, or without the bits of deleted ones. */
-int filter_rebuild(struct dp *dp, struct error *e);
+/* Makes room for so many more hashes at once: filter_add() will not make the filter anew in between. */
+int filter_reserve(struct dp *dp, __u32 n, struct error *e);
+
+/* Makes the filter anew from the flows that there are, with room for more: larger, or without the bits of deleted ones. */
+int filter_rebuild(struct dp *dp, __u32 more, struct error *e);
 
 /* Have so many flows been deleted that it would pay? */
 bool filter_is_stale(const struct dp *dp);

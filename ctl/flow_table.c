@@ -82,6 +82,9 @@ static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
 	int fd = dp->map_fd[DP_MAP_FLOWS], err = 0;
 	__u32 slot, end = SLOT_NONE;
 
+	err = filter_reserve(dp, info->flows, e);
+	if (err)
+		return err;
 	mask.seed = random_seed();
 	for (slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
 		struct flow *flow = dp_flow(dp, slot);
@@ -314,6 +317,7 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 	err = publish_flow(dp, slot, &dp->masks[mask_id], e);
 	if (err) {
 		dp->stale_classes |= mask_unref(&dp->masks[mask_id], classes);
+		__atomic_store_n(&dp_flow(dp, slot)->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
 		retire_actions(dp, dp_flow(dp, slot)->actions, list->count);
 		free_flow_slot(dp, slot, SLOT_RETIRED);
 		return err;

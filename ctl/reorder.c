@@ -80,6 +80,6 @@ int reorder_masks(struct dp *dp, struct reorder *r, struct error *e)
 			err = dp_swap_masks(dp, class, array, e);
 	}
 	if (!err && filter_is_stale(dp))
-		err = filter_rebuild(dp, e);
+		err = filter_rebuild(dp, 0, e);
 	return err;
 }

@@ -33,11 +33,30 @@ static void forget_mask_users(struct dp *dp)
 	}
 }
 
+static __u32 count_actions(const struct flow_action *a)
+{
+	__u32 n = 0;
+
+	while (a && n < FLOW_ACTIONS_MAX && a[n].type != ACTION_END)
+		n++;
+	return n;
+}
+
+/* An entry that was alive before it was published, or still is: a CPU's cache may name its slot. */
+static void kill_unreachable(struct dp *dp)
+{
+	for (__u32 slot = 0; slot < dp->info->flow_page_count * PAGE_SLOTS; slot++)
+		if (slot_state(dp->flow_slots, slot) == SLOT_RETIRED)
+			__atomic_store_n(&dp_flow(dp, slot)->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
+}
+
 static void take_flow(struct dp *dp, struct flow *flow, __u32 slot)
 {
 	struct mask_info *mask = &dp->masks[flow->mask_id];
 
 	slots_set(dp->flow_slots, slot, 1, SLOT_USED);
+	/* The list says itself where it ends; the count may be the one of the list before. */
+	flow->action_count = count_actions(dp_actions(dp, flow));
 	if (flow->actions != ACTIONS_INLINE)
 		slots_set(dp->action_slots, flow->actions, flow->action_count + 1, SLOT_USED);
 	mask->retired = 0;
@@ -122,6 +141,8 @@ int repair_tables(struct dp *dp, struct error *e)
 	dp->info->flows = 0;
 	dp->info->retired = 1;
 	err = repair_flows(dp, &stale);
+	if (!err)
+		kill_unreachable(dp);
 	if (err) {
 		error_set(e, -err, "datapath %s: repair after a killed command failed (%s)", dp->name, strerror(-err));
 	} else {
@@ -129,7 +150,7 @@ int repair_tables(struct dp *dp, struct error *e)
 		err = dp_commit(dp, e);
 	}
 	if (!err && dp->info->filter)
-		err = filter_rebuild(dp, e);
+		err = filter_rebuild(dp, 0, e);
 	for (size_t i = 0; !err && i < stale.count; i++)
 		bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &stale.hash[i]);
 	free(stale.hash);
