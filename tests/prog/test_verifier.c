@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the verifier has to do for each program, and a ceiling for it: older kernels walk more, and stop at a million.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "datapath.skel.h"
+#include "attach.h"
+#include "harness.h"
+
+/* About one and a half times what 6.18 needs for the largest program. */
+#define VERIFIED_INSNS_MAX 80000
+
+static void load(__u64 cookie)
+{
+	struct datapath_bpf *skel = datapath_bpf__open();
+	struct bpf_program *prog;
+
+	assert_non_null(skel);
+	skel->rodata->netns_cookie = cookie;
+	assert_int_equal(datapath_bpf__load(skel), 0);
+	bpf_object__for_each_program(prog, skel->obj)
+	{
+		struct bpf_prog_info info = { 0 };
+		__u32 len = sizeof(info);
+
+		assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len), 0);
+		print_message("# %s, %s: verified %u instructions, is %u bytes of machine code\n", info.name,
+			      cookie ? "namespace checked" : "no namespace", info.verified_insns, info.jited_prog_len);
+		if (info.verified_insns > VERIFIED_INSNS_MAX)
+			fail_msg("%s: more than %d verified instructions", info.name, VERIFIED_INSNS_MAX);
+		assert_int_not_equal(info.verified_insns, 0);
+	}
+	datapath_bpf__destroy(skel);
+}
+
+static void test_for_any_kernel(void **state)
+{
+	(void)state;
+	load(0);
+}
+
+/* As it is loaded where TCX links are. */
+static void test_with_namespace_check(void **state)
+{
+	(void)state;
+	if (!attach_has_tcx())
+		skip();
+	load(1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_for_any_kernel),
+		cmocka_unit_test(test_with_namespace_check),
+	};
+
+	return cmocka_run_group_tests(tests, enter_private_world, leave_private_world);
+}
