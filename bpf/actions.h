@@ -37,7 +37,7 @@ static __always_inline struct flow_action *action_at(struct execution *x, __u32 
 static __always_inline int drop_frame(struct execution *x, enum drop_reason reason)
 {
 	COUNT(x->cpu, dropped);
-	count_drop(x->in_port, reason);
+	count_drop(x->cpu, x->in_port, reason);
 	return TC_ACT_SHOT;
 }
 
@@ -76,7 +76,9 @@ static __always_inline int execute_actions(struct execution *x)
 	a = action_at(x, 0);
 	if (!a)
 		return drop_frame(x, DROP_STALE);
+	/* For a list that does not end where the control side says all lists end. */
+	x->verdict = -1;
 	if (!execute_action(x, a))
 		bpf_loop(FLOW_ACTIONS_MAX, execute_action_at, x, 0);
-	return x->verdict;
+	return x->verdict < 0 ? drop_frame(x, DROP_STALE) : x->verdict;
 }

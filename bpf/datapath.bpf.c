@@ -36,11 +36,8 @@ static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state 
 	l.dp = bpf_map_lookup_elem(&datapath, &zero);
 	if (!l.dp)
 		return drop_frame(&x, DROP_STALE);
-	if (extract_key(skb, in_port, &cpu->key)) {
-		count_drop(in_port, DROP_SHORT);
-		COUNT(cpu, dropped);
-		return TC_ACT_SHOT;
-	}
+	if (extract_key(skb, in_port, &cpu->key))
+		return drop_frame(&x, DROP_SHORT);
 	hit = find_flow(&l, cpu);
 	cpu->count.mask_hit += l.tried;
 	if (!hit) {
@@ -67,13 +64,13 @@ int tcvs_ingress(struct __sk_buff *skb)
 	if (!cpu)
 		return TC_ACT_SHOT;
 	in_port = port_of_device(cpu, skb->ifindex);
-	reason = in_port == PORT_NONE ? DROP_NOT_A_PORT
-		 : !in_our_netns(skb) ? DROP_FOREIGN_NETNS
-		 : cpu->busy	      ? DROP_NESTED
-				      : DROP_NONE;
+	reason = !in_our_netns(skb)	? DROP_FOREIGN_NETNS
+		 : in_port == PORT_NONE ? DROP_NOT_A_PORT
+		 : cpu->busy		? DROP_NESTED
+					: DROP_NONE;
 	if (reason) {
 		COUNT(cpu, dropped);
-		count_drop(in_port, reason);
+		count_drop(cpu, in_port, reason);
 		return TC_ACT_SHOT;
 	}
 	/*

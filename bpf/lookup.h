@@ -30,7 +30,8 @@ struct lookup {
 	struct flow *flow; /* the hit */
 	__u64 filter;	   /* read once: it may be moved meanwhile */
 	__u32 cpu;
-	__u32 slot; /* of the hit */
+	__u32 slot;    /* of the hit */
+	__u32 mask_id; /* of the hit; the entry's own may be gone by now */
 	__u32 tried;
 };
 
@@ -109,6 +110,7 @@ static __always_inline bool try_mask(struct lookup *l, const struct mask *mask)
 	if (!flow || flow->mask_id != mask->id || !same_masked(key, m, (const __u64 *)&flow->key, mask->words))
 		return false;
 	l->flow = flow;
+	l->mask_id = mask->id;
 	return true;
 }
 
@@ -190,13 +192,14 @@ static __always_inline bool try_slot(struct lookup *l, __u32 slot)
 		return false;
 	l->flow = flow;
 	l->slot = slot;
+	l->mask_id = id;
 	return true;
 }
 
 /* Fills l->flow and l->slot; false if no flow matches. */
 static __always_inline bool find_flow(struct lookup *l, struct cpu_state *cpu)
 {
-	__u32 size = l->dp->cache_size, index, id, tag = 0;
+	__u32 size = l->dp->cache_size, index, tag = 0;
 	struct cache_entry *cached = NULL;
 	struct mask_hits *hits;
 	bool walked = false;
@@ -220,8 +223,7 @@ static __always_inline bool find_flow(struct lookup *l, struct cpu_state *cpu)
 		if (cached)
 			*(volatile __u64 *)cached = tag | (__u64)l->slot << 32;
 	}
-	id = l->flow->mask_id;
-	hits = bpf_map_lookup_elem(&mask_hits, &id);
+	hits = bpf_map_lookup_elem(&mask_hits, &l->mask_id);
 	if (hits) {
 		hits->all++;
 		hits->walked += walked;

@@ -24,7 +24,8 @@ static __always_inline enum drop_reason port_device(struct __sk_buff *skb, __u32
 	if (!port || !port->ifindex)
 		return DROP_NO_PORT;
 	*ifindex = port->ifindex;
-	ret = bpf_check_mtu(skb, port->ifindex, &mtu, 0, skb->gso_segs > 1 ? BPF_MTU_CHK_SEGS : 0);
+	/* The flag counts for super-packets only; gso_segs is no sign of one, a tap device leaves it zero. */
+	ret = bpf_check_mtu(skb, port->ifindex, &mtu, 0, BPF_MTU_CHK_SEGS);
 	if (ret == 0)
 		return DROP_NONE;
 	return ret > 0 ? DROP_MTU : DROP_NO_PORT;
@@ -40,7 +41,7 @@ static __always_inline void output_copy(struct __sk_buff *skb, struct cpu_state 
 		reason = DROP_TX_ERROR;
 	if (reason) {
 		COUNT(cpu, copies_dropped);
-		count_drop(port_no, reason);
+		count_drop(cpu, port_no, reason);
 	} else {
 		COUNT(cpu, copies);
 	}
@@ -54,7 +55,7 @@ static __always_inline int output_last(struct __sk_buff *skb, struct cpu_state *
 
 	if (reason) {
 		COUNT(cpu, dropped);
-		count_drop(port_no, reason);
+		count_drop(cpu, port_no, reason);
 		return TC_ACT_SHOT;
 	}
 	COUNT(cpu, forwarded);

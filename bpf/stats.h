@@ -10,7 +10,7 @@
 #define COUNT(state, name) ((state)->count.name++)
 
 /* One drop of a frame or copy; port as dp_counters.h says for the reason.  Off the fast path: a hash map is good enough. */
-static __noinline void count_drop(__u32 port, __u32 reason)
+static __noinline void count_drop(struct cpu_state *cpu, __u32 port, __u32 reason)
 {
 	struct drop_key key = { .port = port, .reason = reason };
 	__u64 zero = 0, *n;
@@ -22,6 +22,8 @@ static __noinline void count_drop(__u32 port, __u32 reason)
 	}
 	if (n)
 		(*n)++;
+	else
+		COUNT(cpu, drops_unlisted);
 }
 
 /*

@@ -6,7 +6,8 @@
  *	received  = hit + missed + dropped before lookup (reasons marked "before lookup")
  *	hit       = forwarded + dropped after lookup
  *	missed    = upcalls delivered + lost
- * Copies for further outputs are counted apart.  The sum of all drops in the drops table is dropped + copies_dropped.
+ * Copies for further outputs are counted apart.  The sum of all drops in the drops table is
+ * dropped + copies_dropped - drops_unlisted.
  */
 #pragma once
 
@@ -21,7 +22,8 @@
 	X(forwarded, "frames whose last output was given to a port") \
 	X(dropped, "frames that ended in a drop") \
 	X(copies, "further copies that were given to a port") \
-	X(copies_dropped, "further copies that ended in a drop")
+	X(copies_dropped, "further copies that ended in a drop") \
+	X(drops_unlisted, "drops that found no room in the drops table")
 
 struct dp_counters {
 #define X(name, text) __u64 name;

@@ -93,7 +93,7 @@ struct mask_info {
 	__u32 flows;   /* that use it; 0 = the id is free, or waits for its grace period */
 	__u32 retired; /* 1 = waits for a grace period */
 	__u32 class_flows[PACKET_CLASSES_END];
-	__u32 zero;
+	__u32 reactive_port;	 /* only reactive flows use it, the first was of this port plus one; 0 = not so */
 	__u64 since_ns;		 /* CLOCK_MONOTONIC; when the mask came */
 	struct mask_hits born;	 /* the sums when it came: what earlier owners of the id left */
 	struct mask_hits base;	 /* the sums when the present period began */
@@ -116,7 +116,13 @@ struct flow {
 	__u64 hash; /* its key in flows */
 	__u8 ufid[16];
 	__u32 action_count; /* of the list `actions` points to, ACTION_END not counted; control only */
-	__u32 zero;
+	__u32 origin;	    /* enum flow_origin */
+};
+
+/* Who added a flow. */
+enum flow_origin {
+	FLOW_BY_HAND,
+	FLOW_REACTIVE, /* an answer to a packet: whoever sends packets has a say in how many there are, and of which masks */
 };
 
 _Static_assert(sizeof(struct flow) == 256, "a flow entry is four cache lines");
@@ -182,7 +188,8 @@ struct datapath {
 	__u64 netns_cookie; /* of the namespace it belongs to (SO_NETNS_COOKIE) */
 	__u32 max_flows;
 	__u32 max_masks;
-	__u32 possible_cpus;
+	__u32 possible_cpus; /* values of a per-CPU map */
+	__u32 cpu_ids;	     /* one more than the highest id: parts of a page of statistics, and of the cache */
 	__u32 flow_page_count;
 	__u32 action_page_count;
 	__u32 force_clsact;
@@ -194,11 +201,12 @@ struct datapath {
 	 * there is none.  One word, so that a packet sees the old filter or the new one.
 	 */
 	__u64 filter;
-	__u64 period_ns;	/* CLOCK_MONOTONIC; when the present period of mask hits began */
-	__u32 filter_words_max; /* of each of the two places that it can have in its map */
-	__u32 filter_flows;	/* that have left bits in it, also deleted ones */
-	__u32 cache_size;	/* entries a CPU in use; 0 or a power of two up to CACHE_MAX */
-	__u32 zero;
+	__u64 period_ns;	  /* CLOCK_MONOTONIC; when the present period of mask hits began */
+	__u32 filter_words_max;	  /* of each of the two places that it can have in its map */
+	__u32 filter_flows;	  /* that have left bits in it, also deleted ones */
+	__u32 cache_size;	  /* entries a CPU in use; 0 or a power of two up to CACHE_MAX */
+	__u32 max_reactive_masks; /* of masks that only reactive flows use */
+	__u32 max_port_masks;	  /* of these, for one port */
 };
 
 /* A CPU's own memory: the key of the packet at hand, the counters that no other CPU writes, and what saves calls. */
