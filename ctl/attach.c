@@ -310,6 +310,26 @@ static bool keeps_us_out(const struct filter *f)
 	       (strcmp(f->kind, "bpf") || f->protocol != htons(ETH_P_ALL) || (in_our_place(f) && !is_ours(f, 0)));
 }
 
+static int find_ingress(const struct nlmsghdr *nlh, void *data)
+{
+	const struct tcmsg *tc = mnl_nlmsg_get_payload(nlh);
+	__u32 *ifindex = data;
+
+	/* A dump is of all devices. */
+	if (tc->tcm_ifindex == (int)*ifindex && tc->tcm_parent == TC_H_INGRESS)
+		*ifindex = 0;
+	return MNL_CB_OK;
+}
+
+bool attach_has_qdisc(__u32 ifindex)
+{
+	char buf[REQUEST_LEN] __attribute__((aligned(NLMSG_ALIGNTO)));
+	__u32 seen = ifindex;
+	struct error why;
+
+	return !rtnl_talk(tc_request(buf, RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), find_ingress, &seen, &why) && !seen;
+}
+
 static int add_qdisc(__u32 ifindex, bool *made, struct error *e)
 {
 	char buf[REQUEST_LEN] __attribute__((aligned(NLMSG_ALIGNTO))), name[24];

@@ -40,6 +40,9 @@ int attach_tcx(int prog_fd, __u32 ifindex, const char *pin, struct error *e);
  */
 int attach_clsact(int prog_fd, __u32 ifindex, bool *made_qdisc, struct error *e);
 
+/* Is there a clsact or ingress qdisc on the device, whose-ever?  False also if that cannot be told. */
+bool attach_has_qdisc(__u32 ifindex);
+
 /* Detaches wherever the device is now, a lost one included.  No pin: 0. */
 int detach_tcx(const char *pin, struct error *e);
 

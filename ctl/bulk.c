@@ -27,6 +27,29 @@ static int verb_of(const char *word)
 	return -ENOENT;
 }
 
+int bulk_open(struct bulk *b, const char *path)
+{
+	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	char part[1 << 16];
+	size_t size, n;
+	FILE *all = in ? open_memstream(&b->whole, &size) : NULL;
+	int err = all ? 0 : -errno;
+
+	while (!err && (n = fread(part, 1, sizeof(part), in)) > 0)
+		if (fwrite(part, 1, n, all) != n)
+			err = -ENOMEM;
+	if (!err && ferror(in))
+		err = errno ? -errno : -EIO;
+	if (all && fclose(all) && !err)
+		err = -ENOMEM;
+	if (in && in != stdin)
+		fclose(in);
+	/* fmemopen takes no empty buffer on some systems. */
+	if (!err)
+		b->file = size ? fmemopen(b->whole, size, "r") : fopen("/dev/null", "re");
+	return err ? err : b->file ? 0 : -errno;
+}
+
 int bulk_next(struct bulk *b, struct bulk_line *line)
 {
 	while (errno = 0, getline(&b->text, &b->size, b->file) >= 0) {
@@ -53,7 +76,9 @@ void bulk_end(struct bulk *b)
 {
 	free(b->text);
 	b->text = NULL;
-	if (b->file && b->file != stdin)
+	if (b->file)
 		fclose(b->file);
 	b->file = NULL;
+	free(b->whole);
+	b->whole = NULL;
 }

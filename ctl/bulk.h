@@ -21,11 +21,18 @@ struct bulk_line {
 
 struct bulk {
 	FILE *file;
+	char *whole;	     /* what bulk_open() read */
 	enum bulk_verb verb; /* of lines that do not say */
 	unsigned long number;
 	char *text;
 	size_t size;
 };
+
+/*
+ * Opens a file, "-" for standard input, and reads it to its end: whoever feeds a pipe slowly, or waits for our output
+ * before he goes on, does not do so while a datapath is locked.  0 or -errno.
+ */
+int bulk_open(struct bulk *b, const char *path);
 
 /*
  * The next line that says something; blank ones and those that begin with # are skipped.  flow and actions stand until

@@ -16,6 +16,8 @@ struct cmd {
 	bool names;	 /* --names */
 	bool clear;
 	bool may_create;
+	bool reactive;	      /* --reactive */
+	bool overlap;	      /* --overlap */
 	bool partial;	      /* a failure that left results: JSON shows both */
 	bool quiet;	      /* -q */
 	const char *interval; /* --interval: NULL = not said */

@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "flow_table.h"
 #include "match_text.h"
+#include "overlap.h"
 #include "port.h"
 #include "session.h"
 #include "slots.h"
@@ -20,7 +21,17 @@ struct bulk_run {
 	struct port_names names;
 	__u64 done[BULK_DELETE + 1];
 	__u64 failed;
+	bool overlap;
 };
+
+static int add(struct bulk_run *r, const struct match *match, const struct action_list *list, struct error *e)
+{
+	int err = match->present ? 0 : error_set(e, EINVAL, "a UFID alone does not say what to match");
+
+	if (!err && !r->overlap)
+		err = overlap_check_new(r->dp, match, list, e);
+	return err ? err : flow_add(r->dp, match, list, e);
+}
 
 static int apply(struct bulk_run *r, const struct bulk_line *line, const struct match *match, struct action_list *list,
 		 struct error *e)
@@ -29,8 +40,7 @@ static int apply(struct bulk_run *r, const struct bulk_line *line, const struct 
 	int err;
 
 	if (line->verb == BULK_ADD)
-		return match->present ? flow_add(r->dp, match, list, e)
-				      : error_set(e, EINVAL, "a UFID alone does not say what to match");
+		return add(r, match, list, e);
 	err = flow_find(r->dp, match, &slot);
 	if (err)
 		return error_set(e, ENOENT, "%s flow (No such file or directory): no flow has this key and mask",
@@ -39,7 +49,8 @@ static int apply(struct bulk_run *r, const struct bulk_line *line, const struct 
 		flow_delete(r->dp, slot);
 		return 0;
 	}
-	return flow_set_actions(r->dp, slot, list, e);
+	err = r->overlap ? 0 : overlap_check_change(r->dp, slot, list, e);
+	return err ? err : flow_set_actions(r->dp, slot, list, e);
 }
 
 /* An action text is optional only where Open vSwitch has it so: a flow that is added without one drops. */
@@ -111,19 +122,26 @@ static int sum_up(struct cmd *c, const struct bulk_run *r, struct error *e)
 
 static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum bulk_verb verb, struct error *e)
 {
-	struct bulk b = { .verb = verb, .file = strcmp(path, "-") ? fopen(path, "re") : stdin };
-	struct bulk_run r = {};
-	int err = b.file ? 0 : error_set(e, errno, "%s: cannot be opened (%s)", path, strerror(errno));
+	struct bulk b = { .verb = verb };
+	struct bulk_run r = { .overlap = c->overlap };
+	int err = bulk_open(&b, path);
 
+	if (err)
+		error_set(e, -err, "%s: cannot be read (%s)", path, strerror(-err));
 	if (!err)
 		err = session_open(dp_name, DP_WRITE, &r.dp, e);
+	if (!err && c->reactive)
+		r.dp->origin = FLOW_REACTIVE;
 	if (!err)
 		err = port_names_load(r.dp, &r.names, e);
+	if (!err && !r.overlap)
+		overlap_begin(r.dp);
 	if (!err)
 		err = run_file(c, &r, &b, e);
 	if (!err)
 		err = sum_up(c, &r, e);
 	port_names_free(&r.names);
+	overlap_end(r.dp);
 	dp_close(&r.dp);
 	bulk_end(&b);
 	return err;

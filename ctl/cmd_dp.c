@@ -46,6 +46,10 @@ static int parse_dp(char *arg, struct dp_options *o, struct error *e)
 			err = parse_limit(word, "max_flows", FLOWS_LIMIT, &o->max_flows, e);
 		else if (has_key(word, "max_masks"))
 			err = parse_limit(word, "max_masks", MASKS_MAX, &o->max_masks, e);
+		else if (has_key(word, "max_reactive_masks"))
+			err = parse_limit(word, "max_reactive_masks", MASKS_MAX, &o->max_reactive_masks, e);
+		else if (has_key(word, "max_port_masks"))
+			err = parse_limit(word, "max_port_masks", MASKS_MAX, &o->max_port_masks, e);
 		else if (!strcmp(word, "attach=tcx"))
 			o->attach = PORT_ATTACH_TCX;
 		else if (!strcmp(word, "attach=clsact"))
@@ -53,9 +57,14 @@ static int parse_dp(char *arg, struct dp_options *o, struct error *e)
 		else
 			err = error_set(
 				e, EINVAL,
-				"%s: not an option of add-dp; known are max_flows=N, max_masks=N, attach=tcx and attach=clsact",
+				"%s: not an option of add-dp; known are max_flows=N, max_masks=N, max_reactive_masks=N, max_port_masks=N, attach=tcx and attach=clsact",
 				word);
 	}
+	/* Unless said: three quarters, and a quarter for one port. */
+	if (!o->max_reactive_masks)
+		o->max_reactive_masks = DIV_ROUND_UP(o->max_masks * 3, 4);
+	if (!o->max_port_masks)
+		o->max_port_masks = DIV_ROUND_UP(o->max_masks, 4);
 	if (!err && o->attach == PORT_ATTACH_TCX && !attach_has_tcx())
 		err = error_set(
 			e, EOPNOTSUPP,
@@ -87,7 +96,6 @@ int cmd_add_dp(struct cmd *c, struct error *e)
 {
 	const char *name = c->argv[0];
 	struct dp_options options;
-	struct error ignored;
 	struct dp *dp;
 	int err = parse_dp(c->argv[0], &options, e);
 
@@ -100,12 +108,13 @@ int cmd_add_dp(struct cmd *c, struct error *e)
 	err = port_add_local(dp, e);
 	for (int i = 1; !err && i < c->argc; i++)
 		err = port_add_text(dp, c->argv[i], e);
-	if (!err)
-		dp_write(dp);
+	if (err) {
+		session_abandon(&dp);
+		return err;
+	}
+	dp_write(dp);
 	dp_close(&dp);
-	if (err)
-		session_destroy(name, &ignored);
-	return err;
+	return 0;
 }
 
 int cmd_del_dp(struct cmd *c, struct error *e)

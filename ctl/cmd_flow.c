@@ -12,6 +12,7 @@
 #include "dp.h"
 #include "flow_table.h"
 #include "match_text.h"
+#include "overlap.h"
 #include "port.h"
 #include "slots.h"
 #include "session.h"
@@ -53,6 +54,8 @@ static int flow_cmd_begin(struct cmd *c, int texts, enum dp_mode mode, struct fl
 	err = session_open(c->argc > texts ? c->argv[0] : NULL, mode, &f->dp, e);
 	if (!err)
 		err = port_names_load(f->dp, &f->names, e);
+	if (!err && c->reactive)
+		f->dp->origin = FLOW_REACTIVE;
 	if (!err && texts)
 		err = parse_texts(f, text[0], texts > 1 ? text[1] : NULL, e);
 	if (err)
@@ -131,12 +134,21 @@ static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 	show_counts(c, &counts);
 	emit_u64(e, "page", c->more ? ", dp:tcvs, page:%" PRIu64 : NULL, slot >> PAGE_SHIFT);
 	emit_u64(e, "slot", c->more ? ", slot:%" PRIu64 : NULL, slot & (PAGE_SLOTS - 1));
+	emit_str(e, "origin", c->more && flow->origin == FLOW_REACTIVE ? ", origin:%s" : NULL,
+		 flow->origin == FLOW_REACTIVE ? "reactive" : "hand");
 	emit_text(e, ", actions:");
 	if (emit_stream(e))
 		actions_print(emit_stream(e), actions, names);
 	emit_json(e, "actions", e->json ? actions_json(actions) : NULL);
 	emit_text(e, "\n");
 	emit_close(e);
+}
+
+static int add_flow(struct cmd *c, struct flow_cmd *f, struct error *e)
+{
+	int err = c->overlap ? 0 : overlap_check_new(f->dp, &f->match, &f->actions, e);
+
+	return err ? err : flow_add(f->dp, &f->match, &f->actions, e);
 }
 
 int cmd_add_flow(struct cmd *c, struct error *e)
@@ -150,7 +162,7 @@ int cmd_add_flow(struct cmd *c, struct error *e)
 		err = error_set(e, EINVAL,
 				"parsing flow key (Invalid argument): a UFID alone does not say what to match");
 	if (!err)
-		err = flow_add(f.dp, &f.match, &f.actions, e);
+		err = add_flow(c, &f, e);
 	if (!err)
 		err = dp_commit(f.dp, e);
 	flow_cmd_end(&f);
@@ -168,6 +180,19 @@ static void show_stats_line(struct cmd *c, struct dp *dp, __u32 slot)
 	emit_text(&c->emit, "\n");
 }
 
+static int change_flow(struct cmd *c, struct flow_cmd *f, __u32 slot, struct error *e)
+{
+	int err = c->overlap ? 0 : overlap_check_change(f->dp, slot, &f->actions, e);
+
+	if (err)
+		return err;
+	show_stats_line(c, f->dp, slot);
+	err = flow_set_actions(f->dp, slot, &f->actions, e);
+	if (!err && c->clear)
+		flow_clear_counts(f->dp, slot);
+	return err;
+}
+
 int cmd_mod_flow(struct cmd *c, struct error *e)
 {
 	struct flow_cmd f;
@@ -177,16 +202,12 @@ int cmd_mod_flow(struct cmd *c, struct error *e)
 	if (err)
 		return err;
 	err = flow_find(f.dp, &f.match, &slot);
-	if (!err) {
-		show_stats_line(c, f.dp, slot);
-		err = flow_set_actions(f.dp, slot, &f.actions, e);
-		if (!err && c->clear)
-			flow_clear_counts(f.dp, slot);
-	} else if (c->may_create && f.match.present) {
-		err = flow_add(f.dp, &f.match, &f.actions, e);
-	} else {
+	if (!err)
+		err = change_flow(c, &f, slot, e);
+	else if (c->may_create && f.match.present)
+		err = add_flow(c, &f, e);
+	else
 		error_set(e, ENOENT, "updating flow table (No such file or directory): no flow has this key and mask");
-	}
 	if (!err)
 		err = dp_commit(f.dp, e);
 	flow_cmd_end(&f);

@@ -106,8 +106,13 @@ static void show_counters(struct cmd *c, struct dp *dp, const struct dp_counters
 		emit_u64(e, "dropped", " dropped:%" PRIu64 "\n", n->dropped);
 		emit_u64(e, "copies", "  copies: sent:%" PRIu64, n->copies);
 		emit_u64(e, "copies_dropped", " dropped:%" PRIu64 "\n", n->copies_dropped);
+		emit_u64(e, "drops_unlisted", n->drops_unlisted ? "  drops not listed:%" PRIu64 "\n" : NULL,
+			 n->drops_unlisted);
 		emit_u64(e, "max_flows", "  limits: flows:%" PRIu64, dp->info->max_flows);
-		emit_u64(e, "max_masks", " masks:%" PRIu64 "\n", dp->info->max_masks);
+		emit_u64(e, "max_masks", " masks:%" PRIu64, dp->info->max_masks);
+		emit_u64(e, "max_reactive_masks", " reactive masks:%" PRIu64, dp->info->max_reactive_masks);
+		emit_u64(e, "max_port_masks", " of one port:%" PRIu64 "\n", dp->info->max_port_masks);
+		emit_u64(e, "reactive_masks", NULL, mask_count_reactive(dp->masks, MASKS_MAX));
 	}
 }
 
@@ -138,33 +143,45 @@ static int show_one(struct cmd *c, const char *name, struct error *e)
 	return err;
 }
 
+/* Each datapath is shown, whatever happened to those before it; the last failure is the command's. */
+static int show_all(struct cmd *c, char **names, size_t count, bool all, struct error *e)
+{
+	struct error why;
+	int failed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int err = show_one(c, names[i], &why);
+
+		/* One of all that goes away while we look is no failure. */
+		if (!err || (all && err == -ENODEV))
+			continue;
+		if (failed)
+			cmd_complain(c, e);
+		failed = err;
+		*e = why;
+	}
+	return failed;
+}
+
 int cmd_show(struct cmd *c, struct error *e)
 {
 	char **names = NULL;
 	size_t count = 0;
-	int err = 0, failed = 0;
+	int err;
 
 	emit_open_array(&c->emit, "datapaths");
-	for (int i = 0; i < c->argc; i++) {
-		if (failed)
-			cmd_complain(c, e);
-		err = show_one(c, c->argv[i], e);
-		failed = err ? err : failed;
+	if (c->argc) {
+		err = show_all(c, c->argv, c->argc, false, e);
+	} else {
+		err = dp_list(&names, &count, e);
+		if (!err)
+			err = show_all(c, names, count, true, e);
 	}
-	if (!c->argc)
-		failed = dp_list(&names, &count, e);
-	for (size_t i = 0; i < count; i++) {
-		struct error why;
-
-		/* One that goes away while we look is no failure. */
-		err = show_one(c, names[i], &why);
-		if (err && err != -ENODEV)
-			cmd_complain(c, &why);
+	for (size_t i = 0; i < count; i++)
 		free(names[i]);
-	}
 	free(names);
 	emit_close(&c->emit);
-	return failed;
+	return err;
 }
 
 int cmd_drops(struct cmd *c, struct error *e)

@@ -44,6 +44,14 @@ static void tell_systemd(const char *state)
 #endif
 }
 
+/* Is the locked file still the one of that name?  Its last owner may have removed it while we waited to open it. */
+static bool is_file(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return !fstat(fd, &ours) && !stat(path, &there) && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+}
+
 /* Who holds it has written its pid into the file; a file without lock is left from a process that is gone. */
 static int take_lock(const char *name, struct error *e)
 {
@@ -52,16 +60,19 @@ static int take_lock(const char *name, struct error *e)
 
 	mkdir(RUN_DIR, 0700);
 	snprintf(path, sizeof(path), RUN_DIR "/run-%s.lock", name);
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0)
-		return error_set(e, errno, "%s: cannot be opened (%s)", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
+	do {
+		close_fd_(&fd);
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (fd < 0)
+			return error_set(e, errno, "%s: cannot be opened (%s)", path, strerror(errno));
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			ssize_t n = pread(fd, pid, sizeof(pid) - 1, 0);
 
-		if (n > 0)
-			pid[strcspn(pid, "\n")] = 0;
-		return error_set(e, EBUSY, "datapath %s has a controller already: process %s", name, pid);
-	}
+			if (n > 0)
+				pid[strcspn(pid, "\n")] = 0;
+			return error_set(e, EBUSY, "datapath %s has a controller already: process %s", name, pid);
+		}
+	} while (!is_file(fd, path));
 	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", getpid()) < 0)
 		return error_set(e, errno, "%s: cannot be written (%s)", path, strerror(errno));
 	return TAKE_FD(fd);
@@ -71,7 +82,7 @@ static void let_go(struct controller *c, size_t i)
 {
 	char path[sizeof(RUN_DIR) + 2 * DP_NAME_LEN];
 
-	/* Removed while still locked: nobody can take the lock of a file that is no more, but of the next one. */
+	/* Removed while still locked; whoever gets the lock of what is no file any more looks again. */
 	snprintf(path, sizeof(path), RUN_DIR "/run-%s.lock", c->charges[i].name);
 	unlink(path);
 	close(c->charges[i].lock_fd);
@@ -177,12 +188,14 @@ static void round_of(struct controller *c, size_t i)
 	struct error e;
 	struct dp *dp;
 	bool moved = false;
-	int err = session_open(name, DP_WRITE, &dp, &e);
+	int err = session_open(name, DP_TRY_WRITE, &dp, &e);
 
 	if (!err) {
 		err = reorder_masks(dp, &r, &e);
 		dp_close(&dp);
 	}
+	if (err == -EAGAIN)
+		return; /* somebody is at work there, for as long as it takes; the next round comes */
 	if (err == -ENODEV) {
 		let_go(c, i);
 		return;

@@ -20,9 +20,9 @@ static const char *const map_names[] = {
 #undef X
 };
 
-__u32 dp_flow_pages_max(const struct datapath *info)
+__u32 dp_flow_pages_max(__u32 max_flows)
 {
-	return DIV_ROUND_UP(info->max_flows, PAGE_SLOTS) + 1; /* one more, for slots that wait for a grace period */
+	return DIV_ROUND_UP(max_flows, PAGE_SLOTS) + 1; /* one more, for slots that wait for a grace period */
 }
 
 void *dp_map_memory(int fd, size_t size)
@@ -36,7 +36,8 @@ static void dp_free(struct dp *dp)
 {
 	if (dp->info) {
 		for (int kind = 0; kind < 3; kind++) {
-			for (__u32 i = 0; dp->pages[kind] && i < ACTION_PAGES_MAX + dp_flow_pages_max(dp->info); i++)
+			for (__u32 i = 0;
+			     dp->pages[kind] && i < ACTION_PAGES_MAX + dp_flow_pages_max(dp->info->max_flows); i++)
 				if (dp->pages[kind][i])
 					munmap(dp->pages[kind][i], dp->pages_size[kind]);
 			free(dp->pages[kind]);
@@ -46,7 +47,7 @@ static void dp_free(struct dp *dp)
 		if (dp->masks)
 			munmap(dp->masks, MASKS_MAX * sizeof(struct mask_info));
 		if (dp->flow_slots)
-			munmap(dp->flow_slots, dp_flow_pages_max(dp->info) * sizeof(struct slot_page));
+			munmap(dp->flow_slots, dp_flow_pages_max(dp->info->max_flows) * sizeof(struct slot_page));
 		if (dp->filter)
 			munmap(dp->filter, 2UL * dp->info->filter_words_max * sizeof(*dp->filter));
 		if (dp->action_slots)
@@ -58,6 +59,7 @@ static void dp_free(struct dp *dp)
 	close_fd_(&dp->prog_fd);
 	close_fd_(&dp->dir_fd);
 	btf__free(dp->btf);
+	free(dp->ufids);
 	free(dp);
 }
 
@@ -154,7 +156,7 @@ static int map_tables(struct dp *dp, struct error *e)
 	dp->info = dp_map_memory(dp->map_fd[DP_MAP_DATAPATH], sizeof(*dp->info));
 	if (!dp->info)
 		return error_set(e, errno, "datapath %s: its tables cannot be mapped (%s)", dp->name, strerror(errno));
-	pages = dp_flow_pages_max(dp->info);
+	pages = dp_flow_pages_max(dp->info->max_flows);
 	dp->ports = dp_map_memory(dp->map_fd[DP_MAP_PORTS], PORTS_MAX * sizeof(struct port));
 	dp->masks = dp_map_memory(dp->map_fd[DP_MAP_MASK_INFO], MASKS_MAX * sizeof(struct mask_info));
 	dp->flow_slots = dp_map_memory(dp->map_fd[DP_MAP_FLOW_SLOTS], pages * sizeof(struct slot_page));
@@ -164,7 +166,7 @@ static int map_tables(struct dp *dp, struct error *e)
 		dp->pages[kind] = calloc(ACTION_PAGES_MAX + pages, sizeof(void *));
 	dp->pages_size[DP_FLOW_PAGES] = PAGE_SLOTS * sizeof(struct flow);
 	dp->pages_size[DP_ACTION_PAGES] = PAGE_SLOTS * sizeof(struct flow_action);
-	dp->pages_size[DP_STATS_PAGES] = (size_t)dp->info->possible_cpus * PAGE_SLOTS * sizeof(struct flow_stats);
+	dp->pages_size[DP_STATS_PAGES] = (size_t)dp->info->cpu_ids * PAGE_SLOTS * sizeof(struct flow_stats);
 	if (!dp->ports || !dp->masks || !dp->flow_slots || !dp->action_slots || !dp->filter || !dp->pages[0] ||
 	    !dp->pages[1] || !dp->pages[2])
 		return error_set(e, ENOMEM, "datapath %s: its tables cannot be mapped", dp->name);
@@ -185,11 +187,13 @@ int dp_open_tables(struct dp *dp, struct error *e)
 /* A directory that was removed while we waited for its lock has no links left. */
 static int lock_dir(struct dp *dp, enum dp_mode mode, struct error *e)
 {
+	int how = mode == DP_READ ? LOCK_SH : mode == DP_TRY_WRITE ? LOCK_EX | LOCK_NB : LOCK_EX;
 	struct stat st;
 
 	dp->dir_fd = open(dp->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dp->dir_fd >= 0 && flock(dp->dir_fd, mode == DP_READ ? LOCK_SH : LOCK_EX))
-		return error_set(e, errno, "%s: cannot be locked (%s)", dp->path, strerror(errno));
+	if (dp->dir_fd >= 0 && flock(dp->dir_fd, how))
+		return error_set(e, errno == EWOULDBLOCK ? EAGAIN : errno, "%s: cannot be locked (%s)", dp->path,
+				 strerror(errno));
 	if (dp->dir_fd < 0 || fstat(dp->dir_fd, &st) || !st.st_nlink)
 		return error_set(e, ENODEV, "opening datapath %s (No such device): no datapath of that name exists",
 				 dp->name);
@@ -198,9 +202,13 @@ static int lock_dir(struct dp *dp, enum dp_mode mode, struct error *e)
 
 int dp_lock_exclusive(struct dp *dp, struct error *e)
 {
+	struct stat st;
+
 	if (flock(dp->dir_fd, LOCK_EX))
 		return error_set(e, errno, "%s: cannot be locked (%s)", dp->path, strerror(errno));
-	/* The lock was let go for a moment: somebody else may have done what there was to do. */
+	/* The lock was let go for a moment: somebody else may have done it, or removed the datapath. */
+	if (fstat(dp->dir_fd, &st) || !st.st_nlink || dp->info->dirty == DP_UNFINISHED)
+		return error_set(e, ENODEV, "opening datapath %s (No such device): it is being removed", dp->name);
 	dp->was_dirty = dp->info->dirty == DP_WRITING;
 	return 0;
 }
@@ -230,6 +238,15 @@ static int only_datapath(char *name, struct error *e)
 			 count ? "multiple datapaths, specify one" : "no datapaths exist");
 }
 
+/* What a network device may be called, less what bpffs or our pins cannot have. */
+static bool plain_name(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name <= ' ' || *name == 0x7f || strchr("/:%", *name))
+			return false;
+	return true;
+}
+
 int dp_check_name(const char *name, struct error *e)
 {
 	size_t len = strlen(name);
@@ -238,7 +255,7 @@ int dp_check_name(const char *name, struct error *e)
 		return error_set(e, EINVAL,
 				 "%s is not a valid datapath name: 1 to %d characters, as a network device has",
 				 len ? name : "''", DP_NAME_LEN - 1);
-	if (strpbrk(name, "/ \t\n:%") || name[0] == '.')
+	if (!plain_name(name) || name[0] == '.')
 		return error_set(e, EINVAL,
 				 "%s is not a valid datapath name: no space, '/', ':' or '%%', and no '.' at the start",
 				 name);
@@ -273,21 +290,58 @@ int dp_open(const char *name, enum dp_mode mode, struct dp **out, struct error *
 	if (err)
 		return err;
 	dp->was_dirty = dp->info->dirty == DP_WRITING;
-	if (mode == DP_WRITE)
+	if (mode == DP_WRITE || mode == DP_TRY_WRITE)
 		dp_write(dp);
-	else if (mode == DP_DESTROY)
-		dp->info->dirty = DP_UNFINISHED;
 	*out = TAKE_PTR(dp);
 	return 0;
 }
 
+void dp_unfinish(struct dp *dp)
+{
+	dp->writing = false;
+	dp->info->dirty = DP_UNFINISHED;
+}
+
 void dp_close(struct dp **dp)
 {
-	if (!*dp)
+	struct dp *d = *dp;
+
+	if (!d)
 		return;
-	if ((*dp)->writing && (*dp)->info->dirty == DP_WRITING)
-		(*dp)->info->dirty = DP_CLEAN;
-	dp_free(TAKE_PTR(*dp));
+	if (d->writing && !d->keep_mark && !d->stale_classes && d->info->dirty == DP_WRITING)
+		d->info->dirty = DP_CLEAN;
+	*dp = NULL;
+	dp_free(d);
+}
+
+int dp_peek_map(const char *name, enum dp_map map)
+{
+	char path[DP_PATH_LEN], pin[128];
+	struct error ignored;
+	const char *root;
+	int fd;
+
+	if (bpffs_root(&root, &ignored))
+		return -ENOENT;
+	dp_path(root, false, name, path);
+	snprintf(pin, sizeof(pin), "%s/%s", path, map_names[map]);
+	fd = bpf_obj_get(pin);
+	return fd < 0 ? -errno : fd;
+}
+
+int dp_lock_root(struct error *e)
+{
+	const char *root;
+	int fd, err = bpffs_root(&root, e);
+
+	if (err)
+		return err;
+	fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX)) {
+		close_fd_(&fd);
+		return error_set(e, errno, "%s: cannot be locked (%s)", root, strerror(errno));
+	}
+	return fd;
 }
 
 static int by_name(const void *a, const void *b)
@@ -295,11 +349,28 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Adds a name to the list; names that begin with '%' are of datapaths that are not whole yet, or no longer. */
+static int list_name(char *file, char ***names, size_t *count)
+{
+	char **grown = realloc(*names, (*count + 1) * sizeof(**names));
+
+	if (!grown)
+		return -ENOMEM;
+	*names = grown;
+	swap_chars(file, '%', '.');
+	grown[*count] = strdup(file);
+	if (!grown[*count])
+		return -ENOMEM;
+	(*count)++;
+	return 0;
+}
+
 int dp_list(char ***names, size_t *count, struct error *e)
 {
 	const char *root;
 	struct dirent *d;
 	DIR *dir;
+	bool leftovers = false;
 	int err = bpffs_root(&root, e);
 
 	*names = NULL;
@@ -309,21 +380,15 @@ int dp_list(char ***names, size_t *count, struct error *e)
 	dir = opendir(root);
 	if (!dir)
 		return error_set(e, errno, "%s: cannot be read (%s)", root, strerror(errno));
-	while ((d = readdir(dir))) {
-		char **grown;
-
-		if (d->d_name[0] == '.' || d->d_name[0] == '%')
-			continue; /* '%': what add-dp has not finished */
-		grown = realloc(*names, (*count + 1) * sizeof(**names));
-		if (!grown)
-			break;
-		*names = grown;
-		swap_chars(d->d_name, '%', '.');
-		grown[*count] = strdup(d->d_name);
-		*count += !!grown[*count];
+	while (!err && (d = readdir(dir))) {
+		leftovers |= d->d_name[0] == '%';
+		if (d->d_name[0] != '.' && d->d_name[0] != '%')
+			err = list_name(d->d_name, names, count);
 	}
 	closedir(dir);
+	if (leftovers)
+		dp_sweep(root);
 	if (*count)
 		qsort(*names, *count, sizeof(**names), by_name);
-	return 0;
+	return err ? error_set(e, ENOMEM, "out of memory") : 0;
 }

@@ -68,8 +68,13 @@ struct dp {
 	struct btf *btf;     /* the program's types, for maps that are made later */
 	__u32 stale_classes; /* whose mask arrays must be made anew: dp_commit() */
 	bool writing;
-	bool was_dirty;	 /* a writer was killed: repair before anything else */
-	__u32 slot_hint; /* no flow slot is free before it */
+	bool keep_mark;		  /* something is still half done: dp_close() leaves the datapath dirty */
+	bool was_dirty;		  /* a writer was killed: repair before anything else */
+	enum flow_origin origin;  /* of flows that are added now */
+	__u32 slot_hint;	  /* no flow slot is free before it */
+	struct ufid_index *ufids; /* NULL until it pays; freed as one block */
+	__u32 ufid_scans;
+	struct overlap *overlap; /* NULL unless overlap_begin() */
 };
 
 enum dp_pages {
@@ -81,13 +86,16 @@ enum dp_pages {
 struct dp_options {
 	__u32 max_flows;
 	__u32 max_masks;
+	__u32 max_reactive_masks;
+	__u32 max_port_masks;
 	enum port_attach attach; /* PORT_ATTACH_NONE: what the kernel has */
 };
 
 enum dp_mode {
 	DP_READ,
 	DP_WRITE,
-	DP_DESTROY, /* also what is half made, half deleted, or of another version */
+	DP_TRY_WRITE, /* -EAGAIN instead of waiting for others */
+	DP_DESTROY,   /* exclusive, and also what is unfinished; changes nothing yet */
 };
 
 /* Makes an empty datapath without ports and returns it open for writing; unfinished until dp_write(). */
@@ -105,6 +113,9 @@ void dp_write(struct dp *dp);
 /* Ends a writer's work (marks the datapath clean), unlocks and frees. */
 void dp_close(struct dp **dp);
 
+/* From here on nothing of the datapath is to stay, whatever happens to this process. */
+void dp_unfinish(struct dp *dp);
+
 /* Removes the pins; the maps go with the last program that uses them. */
 int dp_destroy(struct dp *dp, struct error *e);
 
@@ -114,12 +125,24 @@ int dp_destroy(struct dp *dp, struct error *e);
  */
 int dp_destroy_foreign(const char *name, struct error *e);
 
+/*
+ * A pinned map of another datapath, opened without its lock: what is read there may change at once.  Waiting for a second
+ * lock while holding one would make two commands wait for each other.  -errno if it cannot be opened.
+ */
+int dp_peek_map(const char *name, enum dp_map map);
+
+/*
+ * Keeps others from making datapaths and from adding ports to any.  Taken while a datapath is locked, so nobody may wait
+ * for a datapath's lock while holding it, but for the lock of one that nobody else can know yet.
+ */
+int dp_lock_root(struct error *e);
+
 /* The names of all datapaths, sorted; the caller frees each and the array. */
 int dp_list(char ***names, size_t *count, struct error *e);
 
 int dp_check_name(const char *name, struct error *e);
 
-/* Page n of a kind; for stats a table of possible_cpus * PAGE_SLOTS.  NULL if it does not exist or cannot be mapped. */
+/* Page n of a kind; for stats a table of cpu_ids * PAGE_SLOTS.  NULL if it does not exist or cannot be mapped. */
 void *dp_page(struct dp *dp, enum dp_pages kind, __u32 n);
 
 /* Makes the next flow page with its statistics, or the next action page. */
@@ -167,9 +190,10 @@ static inline struct flow_stats *dp_flow_stats(struct dp *dp, __u32 slot, __u32 
 
 /* For the other dp_*.c. */
 void dp_path(const char *root, bool unfinished, const char *name, char path[DP_PATH_LEN]);
+void dp_sweep(const char *root);
 struct dp *dp_alloc(const char *name, const char *root);
 int dp_open_tables(struct dp *dp, struct error *e);
 void *dp_map_memory(int fd, size_t size);
-__u32 dp_flow_pages_max(const struct datapath *info);
+__u32 dp_flow_pages_max(__u32 max_flows);
 void dp_free_(struct dp **dp);
 #define CLEANUP_DP __attribute__((cleanup(dp_free_)))

@@ -34,6 +34,7 @@ static void free_btf(struct btf **btf)
 	btf__free(*btf);
 }
 
+/* Also when another process is at it: what it removed first is gone all the same. */
 static int remove_pins(const char *path)
 {
 	CLEANUP_FD int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -46,7 +47,44 @@ static int remove_pins(const char *path)
 		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
 			unlinkat(dir_fd, d->d_name, 0);
 	closedir(dir);
-	return rmdir(path) ? -errno : 0;
+	return rmdir(path) && errno != ENOENT ? -errno : 0;
+}
+
+/* Out of everybody's sight at once, then piece by piece; what a kill leaves is swept up by the next command. */
+static int remove_datapath(const char *root, const char *name)
+{
+	char path[DP_PATH_LEN], hidden[DP_PATH_LEN];
+
+	dp_path(root, false, name, path);
+	dp_path(root, true, name, hidden);
+	remove_pins(hidden);
+	if (rename(path, hidden))
+		return errno == ENOENT ? 0 : -errno;
+	return remove_pins(hidden);
+}
+
+/*
+ * Removes what killed commands left under hidden names.  Whoever makes a datapath holds the root's lock; whoever removes
+ * one does not mind help.
+ */
+void dp_sweep(const char *root)
+{
+	CLEANUP_FD int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char path[2 * DP_PATH_LEN];
+	struct dirent *d;
+	DIR *dir;
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
+		return;
+	dir = opendir(root);
+	while (dir && (d = readdir(dir))) {
+		if (d->d_name[0] != '%')
+			continue;
+		snprintf(path, sizeof(path), "%s/%.60s", root, d->d_name);
+		remove_pins(path);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 /*
@@ -91,7 +129,7 @@ static int set_stats_template(struct datapath_bpf *skel, int cpus)
 /* Sizes that follow from the host and the limits. */
 static int set_sizes(struct datapath_bpf *skel, const struct dp_options *o, int cpus)
 {
-	__u32 pages = DIV_ROUND_UP(o->max_flows, PAGE_SLOTS) + 1;
+	__u32 pages = dp_flow_pages_max(o->max_flows);
 
 	if (set_stats_template(skel, cpus) ||
 	    /* a change of seed files each flow of the mask twice for a moment */
@@ -103,6 +141,24 @@ static int set_sizes(struct datapath_bpf *skel, const struct dp_options *o, int 
 	    bpf_map__set_max_entries(skel->maps.mask_cache, (__u32)cpus * CACHE_MAX))
 		return -EINVAL;
 	return 0;
+}
+
+/*
+ * One more than the highest id that a CPU can have: the program indexes by id, and ids may have holes.  Possible CPUs, not
+ * online ones: a CPU that comes later counts at once.  The list ends with the highest, as in "0-3,8-11".
+ */
+static int read_cpu_ids(void)
+{
+	CLEANUP_FILE FILE *f = fopen("/sys/devices/system/cpu/possible", "re");
+	char list[4096], *last;
+
+	if (!f || !fgets(list, sizeof(list), f))
+		return -ENOENT;
+	list[strcspn(list, "\n")] = 0;
+	last = list + strlen(list);
+	while (last > list && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	return *last ? atoi(last) + 1 : -EINVAL;
 }
 
 static int load(struct datapath_bpf **out, const struct dp_options *o, __u64 cookie, int cpus, struct error *e)
@@ -147,28 +203,28 @@ static int pin(struct datapath_bpf *skel, const char *dir, struct error *e)
 }
 
 /* Fills the fresh record before anybody can see it. */
-static int describe(struct datapath_bpf *skel, const char *name, const struct dp_options *o, __u64 cookie, int cpus)
+static int describe(struct datapath_bpf *skel, const char *name, const struct dp_options *o, __u64 cookie, int cpu_ids)
 {
 	struct datapath *info = dp_map_memory(bpf_map__fd(skel->maps.datapath), sizeof(*info));
-	struct timespec now, uptime;
 
 	if (!info)
 		return -errno;
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_MONOTONIC, &uptime);
 	*info = (struct datapath){
 		.abi = DP_ABI,
 		.dirty = DP_UNFINISHED,
 		.netns_cookie = cookie,
 		.max_flows = o->max_flows,
 		.max_masks = o->max_masks,
-		.possible_cpus = cpus,
+		.max_reactive_masks = o->max_reactive_masks,
+		.max_port_masks = o->max_port_masks,
+		.possible_cpus = libbpf_num_possible_cpus(),
+		.cpu_ids = cpu_ids,
 		.force_clsact = o->attach == PORT_ATTACH_CLSACT,
 		.filter = FILTER_WORDS_MIN - 1,
 		.filter_words_max = filter_words(o->max_flows),
 		.cache_size = CACHE_DEFAULT,
-		.period_ns = (__u64)uptime.tv_sec * 1000000000ULL + uptime.tv_nsec,
-		.created_ns = (__u64)now.tv_sec * 1000000000ULL + now.tv_nsec,
+		.period_ns = clock_ns(CLOCK_MONOTONIC),
+		.created_ns = clock_ns(CLOCK_REALTIME),
 	};
 	snprintf(info->name, sizeof(info->name), "%s", name);
 	return 0;
@@ -177,39 +233,40 @@ static int describe(struct datapath_bpf *skel, const char *name, const struct dp
 static int make_pins(const char *name, const char *dir, const struct dp_options *o, struct error *e)
 {
 	struct datapath_bpf *skel __attribute__((cleanup(destroy_skel))) = NULL;
-	int cpus = libbpf_num_possible_cpus(), err;
+	int cpu_ids = read_cpu_ids(), err;
 	__u64 cookie;
 
-	err = netns_cookie(&cookie, e);
+	err = cpu_ids > 0 ? netns_cookie(&cookie, e)
+			  : error_set(e, ENOENT, "the host does not tell its CPUs (/sys/devices/system/cpu/possible)");
 	if (!err)
-		err = load(&skel, o, cookie, cpus, e);
+		err = load(&skel, o, cookie, cpu_ids, e);
 	if (err)
 		return err;
 	remove_pins(dir); /* of an add-dp that was killed */
 	if (mkdir(dir, 0700))
 		return error_set(e, errno, "%s: cannot be made (%s)", dir, strerror(errno));
 	err = pin(skel, dir, e);
-	if (!err && describe(skel, name, o, cookie, cpus))
+	if (!err && describe(skel, name, o, cookie, cpu_ids))
 		err = error_set(e, ENOMEM, "datapath %s: its tables cannot be mapped", name);
 	return err;
 }
 
-static int lock_root(const char *root, struct error *e)
+/* Locked before it can be seen: whoever sees it first waits, and does not take it for a killed command's. */
+static int publish(struct dp *dp, const char *hidden, struct error *e)
 {
-	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0 || flock(fd, LOCK_EX)) {
-		close_fd_(&fd);
-		return error_set(e, errno, "%s: cannot be locked (%s)", root, strerror(errno));
-	}
-	return fd;
+	dp->dir_fd = open(hidden, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dp->dir_fd < 0 || flock(dp->dir_fd, LOCK_EX))
+		return error_set(e, errno, "%s: cannot be locked (%s)", hidden, strerror(errno));
+	if (rename(hidden, dp->path))
+		return error_set(e, errno, "%s: cannot be renamed (%s)", hidden, strerror(errno));
+	return 0;
 }
 
 int dp_create(const char *name, const struct dp_options *o, struct dp **out, struct error *e)
 {
 	CLEANUP_DP struct dp *dp = NULL;
 	CLEANUP_FD int root_fd = -1;
-	char hidden[DP_PATH_LEN], path[DP_PATH_LEN];
+	char hidden[DP_PATH_LEN];
 	const char *root;
 	int err = dp_check_name(name, e);
 
@@ -217,25 +274,27 @@ int dp_create(const char *name, const struct dp_options *o, struct dp **out, str
 		err = bpffs_root(&root, e);
 	if (err)
 		return err;
-	dp_path(root, true, name, hidden);
-	dp_path(root, false, name, path);
-	root_fd = lock_root(root, e);
+	root_fd = dp_lock_root(e);
 	if (root_fd < 0)
 		return root_fd;
-	if (!access(path, F_OK))
+	dp = dp_alloc(name, root);
+	if (!dp)
+		return error_set(e, ENOMEM, "out of memory");
+	if (!access(dp->path, F_OK))
 		return error_set(e, EEXIST, "add_dp (File exists): a datapath named %s is there already", name);
+	dp_path(root, true, name, hidden);
 	err = make_pins(name, hidden, o, e);
-	if (!err && rename(hidden, path))
-		err = error_set(e, errno, "%s: cannot be renamed (%s)", hidden, strerror(errno));
+	if (!err)
+		err = publish(dp, hidden, e);
 	if (err) {
 		remove_pins(hidden);
 		return err;
 	}
-	err = dp_open(name, DP_DESTROY, &dp, e);
+	err = dp_open_tables(dp, e);
 	if (!err)
 		err = dp_add_flow_page(dp, e);
 	if (err) {
-		remove_pins(path);
+		remove_datapath(root, name);
 		return err;
 	}
 	*out = TAKE_PTR(dp);
@@ -244,8 +303,12 @@ int dp_create(const char *name, const struct dp_options *o, struct dp **out, str
 
 int dp_destroy(struct dp *dp, struct error *e)
 {
-	int err = remove_pins(dp->path);
+	const char *root;
+	int err = bpffs_root(&root, e);
 
+	if (err)
+		return err;
+	err = remove_datapath(root, dp->name);
 	return err ? error_set(e, -err, "%s: cannot be removed (%s)", dp->path, strerror(-err)) : 0;
 }
 
@@ -265,6 +328,7 @@ static __u32 pinned_prog_id(const char *path)
 int dp_destroy_foreign(const char *name, struct error *e)
 {
 	CLEANUP_FREE struct link_info *links = NULL;
+	CLEANUP_FD int lock = -1;
 	char path[DP_PATH_LEN];
 	const char *root;
 	__u32 prog_id;
@@ -276,6 +340,9 @@ int dp_destroy_foreign(const char *name, struct error *e)
 	if (err)
 		return err;
 	dp_path(root, false, name, path);
+	lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0 || flock(lock, LOCK_EX))
+		return error_set(e, errno, "%s: cannot be locked (%s)", path, strerror(errno));
 	prog_id = pinned_prog_id(path);
 	if (prog_id && !link_list(&links, &n, e)) {
 		for (size_t i = 0; i < n; i++) {
@@ -286,6 +353,6 @@ int dp_destroy_foreign(const char *name, struct error *e)
 				detach_clsact(links[i].ifindex, prog_id, false, e);
 		}
 	}
-	err = remove_pins(path);
+	err = remove_datapath(root, name);
 	return err ? error_set(e, -err, "%s: cannot be removed (%s)", path, strerror(-err)) : 0;
 }

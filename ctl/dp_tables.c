@@ -19,7 +19,7 @@ void *dp_page(struct dp *dp, enum dp_pages kind, __u32 n)
 	CLEANUP_FD int fd = -1;
 	__u32 id;
 
-	if (n >= ACTION_PAGES_MAX + dp_flow_pages_max(dp->info))
+	if (n >= ACTION_PAGES_MAX + dp_flow_pages_max(dp->info->max_flows))
 		return NULL;
 	if (dp->pages[kind][n])
 		return dp->pages[kind][n];
@@ -57,9 +57,13 @@ static int create_array(struct dp *dp, const char *name, const char *type, __u32
 	if (err)
 		return err;
 	id = btf__find_by_name_kind(dp->btf, type, BTF_KIND_STRUCT);
-	if (id < 0 || bpf_obj_get_info_by_fd(dp->map_fd[DP_MAP_DATAPATH], &info, &len))
+	if (id < 0)
 		return error_set(e, ENOENT, "datapath %s: type %s is missing", dp->name, type);
-	btf_fd = bpf_btf_get_fd_by_id(info.btf_id);
+	if (!bpf_obj_get_info_by_fd(dp->map_fd[DP_MAP_DATAPATH], &info, &len))
+		btf_fd = bpf_btf_get_fd_by_id(info.btf_id);
+	if (btf_fd < 0)
+		return error_set(e, errno, "datapath %s: the types of its tables cannot be had (%s)", dp->name,
+				 strerror(errno));
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = flags, .btf_fd = btf_fd,
 		    .btf_key_type_id = info.btf_key_type_id, .btf_value_type_id = id);
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(__u32), btf__resolve_size(dp->btf, id), entries, &opts);
@@ -84,7 +88,7 @@ static const struct page_kind page_kinds[] = {
 static int add_page(struct dp *dp, enum dp_pages kind, __u32 n, struct error *e)
 {
 	const struct page_kind *k = &page_kinds[kind];
-	__u32 entries = PAGE_SLOTS * (kind == DP_STATS_PAGES ? dp->info->possible_cpus : 1), id;
+	__u32 entries = PAGE_SLOTS * (kind == DP_STATS_PAGES ? dp->info->cpu_ids : 1), id;
 	char name[BPF_OBJ_NAME_LEN], path[128];
 	CLEANUP_FD int fd = -1;
 
@@ -108,7 +112,7 @@ int dp_add_flow_page(struct dp *dp, struct error *e)
 	__u32 n = dp->info->flow_page_count;
 	int err;
 
-	if (n >= dp_flow_pages_max(dp->info))
+	if (n >= dp_flow_pages_max(dp->info->max_flows))
 		return error_set(e, ENOSPC, "flow table of %s is full", dp->name);
 	err = add_page(dp, DP_STATS_PAGES, n, e);
 	if (!err)

@@ -4,10 +4,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 void emit_init(struct emit *e, FILE *out, bool json)
 {
 	*e = (struct emit){ .out = out, .json = json };
+	e->text = open_memstream(&e->text_buffer, &e->text_size);
+	if (!e->text)
+		abort(); /* not even these few bytes */
 	if (json)
 		e->stack[e->depth++] = json_object();
 }
@@ -55,7 +59,7 @@ void emit_str(struct emit *e, const char *key, const char *fmt, const char *valu
 	if (e->json)
 		put(e, key, json_string(value));
 	else if (fmt)
-		fprintf(e->out, fmt, value);
+		fprintf(e->text, fmt, value);
 }
 
 void emit_u64(struct emit *e, const char *key, const char *fmt, uint64_t value)
@@ -63,7 +67,7 @@ void emit_u64(struct emit *e, const char *key, const char *fmt, uint64_t value)
 	if (e->json)
 		put(e, key, json_integer((json_int_t)value));
 	else if (fmt)
-		fprintf(e->out, fmt, value);
+		fprintf(e->text, fmt, value);
 }
 
 void emit_real(struct emit *e, const char *key, const char *fmt, double value)
@@ -71,7 +75,7 @@ void emit_real(struct emit *e, const char *key, const char *fmt, double value)
 	if (e->json)
 		put(e, key, json_real(value));
 	else if (fmt)
-		fprintf(e->out, fmt, value);
+		fprintf(e->text, fmt, value);
 }
 #pragma GCC diagnostic pop
 
@@ -96,17 +100,23 @@ void emit_text(struct emit *e, const char *fmt, ...)
 	if (e->json)
 		return;
 	va_start(ap, fmt);
-	vfprintf(e->out, fmt, ap);
+	vfprintf(e->text, fmt, ap);
 	va_end(ap);
 }
 
 FILE *emit_stream(struct emit *e)
 {
-	return e->json ? NULL : e->out;
+	return e->json ? NULL : e->text;
 }
 
 static int flush(struct emit *e)
 {
+	int lost = fclose(e->text);
+
+	fwrite(e->text_buffer, 1, e->text_size, e->out);
+	free(e->text_buffer);
+	if (lost)
+		return -ENOMEM;
 	return fflush(e->out) || ferror(e->out) ? -EIO : 0;
 }
 
@@ -130,9 +140,8 @@ int emit_error(struct emit *e, const char *text)
 	json_t *root;
 
 	if (!e->json) {
-		fflush(e->out);
 		fprintf(stderr, "tcvsctl: %s\n", text);
-		return 0;
+		return flush(e);
 	}
 	root = json_pack("{s:s}", "error", text);
 	json_dumpf(root, e->out, JSON_INDENT(2));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a command says, as text or as JSON, from one call: each value has a key for JSON and a format for text.  Text is
- * written at once, JSON when the command has ended; a command that failed emits {"error": "..."} instead.
+ * What a command says, as text or as JSON, from one call: each value has a key for JSON and a format for text.  Both
+ * are written when the command has ended, so that no datapath is locked while somebody is slow to read; a command that
+ * failed emits {"error": "..."} instead of its JSON.
  */
 #pragma once
 
@@ -14,6 +15,9 @@
 
 struct emit {
 	FILE *out;
+	FILE *text; /* what text there is so far */
+	char *text_buffer;
+	size_t text_size;
 	bool json;
 	json_t *stack[EMIT_DEPTH_MAX]; /* the open containers, the root first */
 	int depth;

@@ -10,8 +10,10 @@
 #include "filter.h"
 #include "flow_hash.h"
 #include "mask_table.h"
+#include "overlap.h"
 #include "slots.h"
 #include "stats.h"
+#include "ufid_index.h"
 #include "util.h"
 
 /* A mask gets another seed when two of its flows collide; so often in a row can only be a fault of ours. */
@@ -47,21 +49,13 @@ static bool same_flow(const struct flow *flow, __u32 mask_id, const struct flow_
 	return flow && flow->mask_id == mask_id && !memcmp(&flow->key, masked, sizeof(*masked));
 }
 
-static int find_by_ufid(struct dp *dp, const __u8 ufid[16], __u32 *slot)
-{
-	for (*slot = flow_next(dp, 0); *slot != SLOT_NONE; *slot = flow_next(dp, *slot + 1))
-		if (!memcmp(dp_flow(dp, *slot)->ufid, ufid, 16))
-			return 0;
-	return -ENOENT;
-}
-
 int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
 {
 	struct flow_key masked;
 	__u32 id;
 
 	if (match->has_ufid && !match->present)
-		return find_by_ufid(dp, match->ufid, slot);
+		return ufid_find(dp, match->ufid, slot);
 	id = mask_find(dp->masks, MASKS_MAX, &match->mask);
 	if (id == MASK_NONE)
 		return -ENOENT;
@@ -108,6 +102,9 @@ static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
 		for (__u32 class = 0; class < PACKET_CLASSES_END; class ++)
 			dp->stale_classes |= !!info->class_flows[class] << class;
 		err = dp_commit(dp, e);
+		/* Some classes have the new seed, some the old one: both elements are needed until a repair has made it one. */
+		if (err)
+			return err;
 	}
 	/* Take out what does not count: the old elements, or the new ones if we could not go through with it. */
 	for (slot = flow_next(dp, 0); slot != end && slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
@@ -123,28 +120,43 @@ static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
 	return err;
 }
 
-/* A free slot, with pages and a grace period taken as needed. */
-static int claim_flow_slot(struct dp *dp, __u32 *slot, struct error *e)
+/* What a kind of slots needs to be claimed. */
+struct slot_kind {
+	struct slot_page *pages;
+	const __u32 *page_count;
+	int (*add_page)(struct dp *dp, struct error *e);
+};
+
+/* n free slots in a row.  What waits is reused before the table grows: a grace period costs a millisecond, a page more. */
+static int claim_slots(struct dp *dp, const struct slot_kind *kind, __u32 n, __u32 from, __u32 *slot, struct error *e)
 {
 	int err = 0;
+
+	*slot = slots_claim(kind->pages, *kind->page_count, n, from);
+	if (*slot == SLOT_NONE && dp->info->retired) {
+		err = dp_reclaim(dp, e);
+		if (!err)
+			*slot = slots_claim(kind->pages, *kind->page_count, n, 0);
+	}
+	if (!err && *slot == SLOT_NONE) {
+		err = kind->add_page(dp, e);
+		if (!err)
+			*slot = slots_claim(kind->pages, *kind->page_count, n, 0);
+	}
+	return err;
+}
+
+static int claim_flow_slot(struct dp *dp, __u32 *slot, struct error *e)
+{
+	const struct slot_kind kind = { dp->flow_slots, &dp->info->flow_page_count, dp_add_flow_page };
+	int err;
 
 	if (dp->info->flows >= dp->info->max_flows)
 		return error_set(
 			e, ENOSPC,
 			"flow table of %s is full (No space left on device): %u flows, the limit is max_flows=%u of add-dp",
 			dp->name, dp->info->flows, dp->info->max_flows);
-	*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1, dp->slot_hint);
-	/* Reuse what waits before growing: a grace period costs a millisecond, a page a megabyte. */
-	if (*slot == SLOT_NONE && dp->info->retired) {
-		err = dp_reclaim(dp, e);
-		if (!err)
-			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1, dp->slot_hint);
-	}
-	if (!err && *slot == SLOT_NONE) {
-		err = dp_add_flow_page(dp, e);
-		if (!err)
-			*slot = slots_claim(dp->flow_slots, dp->info->flow_page_count, 1, dp->slot_hint);
-	}
+	err = claim_slots(dp, &kind, 1, dp->slot_hint, slot, e);
 	if (!err)
 		dp->slot_hint = *slot;
 	return err;
@@ -152,20 +164,9 @@ static int claim_flow_slot(struct dp *dp, __u32 *slot, struct error *e)
 
 static int claim_action_slots(struct dp *dp, __u32 n, __u32 *slot, struct error *e)
 {
-	int err = 0;
+	const struct slot_kind kind = { dp->action_slots, &dp->info->action_page_count, dp_add_action_page };
 
-	*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n, 0);
-	if (*slot == SLOT_NONE && dp->info->retired) {
-		err = dp_reclaim(dp, e);
-		if (!err)
-			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n, 0);
-	}
-	if (!err && *slot == SLOT_NONE) {
-		err = dp_add_action_page(dp, e);
-		if (!err)
-			*slot = slots_claim(dp->action_slots, dp->info->action_page_count, n, 0);
-	}
-	return err;
+	return claim_slots(dp, &kind, n, 0, slot, e);
 }
 
 /* Writes a list into the action pages; *where is what flow->actions will be. */
@@ -202,7 +203,6 @@ static void free_flow_slot(struct dp *dp, __u32 slot, enum slot_state state)
 
 static int claim_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struct error *e)
 {
-	struct timespec now;
 	int err;
 
 	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
@@ -217,15 +217,39 @@ static int claim_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, str
 	/* The counters of an id are never reset: what its last owner left does not count for this one. */
 	err = stats_mask_hits(dp, *id, &dp->masks[*id].born);
 	dp->masks[*id].base = dp->masks[*id].born;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	dp->masks[*id].since_ns = (__u64)now.tv_sec * 1000000000ULL + now.tv_nsec;
+	dp->masks[*id].since_ns = clock_ns(CLOCK_MONOTONIC);
 	return err ? error_set(e, -err, "mask hits of %s: cannot be read (%s)", dp->name, strerror(-err)) : 0;
 }
 
-/* The mask's id, made if it is new; the caller counts the flow in with mask_ref(). */
-static int get_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struct error *e)
+/*
+ * A sender of crafted packets makes whoever answers them add mask after mask, and each costs every packet of its class a
+ * try (tuple space explosion).  So these have limits of their own, for all and for each port.
+ */
+static int check_reactive(struct dp *dp, __u32 port_no, struct error *e)
 {
-	*id = mask_find(dp->masks, MASKS_MAX, mask);
+	const struct datapath *info = dp->info;
+
+	if (mask_count_reactive(dp->masks, MASKS_MAX) >= info->max_reactive_masks)
+		return error_set(
+			e, ENOSPC,
+			"reactive flows of %s have %u masks already (No space left on device): the limit is max_reactive_masks=%u of add-dp",
+			dp->name, info->max_reactive_masks, info->max_reactive_masks);
+	if (mask_count_port(dp->masks, MASKS_MAX, port_no) >= info->max_port_masks)
+		return error_set(
+			e, ENOSPC,
+			"reactive flows of port %u have %u masks already (No space left on device): the limit is max_port_masks=%u of add-dp",
+			port_no, info->max_port_masks, info->max_port_masks);
+	return 0;
+}
+
+/* The mask's id, made if it is new; the caller counts the flow in with mask_ref(). */
+static int get_mask(struct dp *dp, const struct match *match, __u32 *id, struct error *e)
+{
+	__u32 port_no = match->mask.in_port ? match->key.in_port : PORT_NONE;
+	bool reactive = dp->origin == FLOW_REACTIVE;
+	int err = 0;
+
+	*id = mask_find(dp->masks, MASKS_MAX, &match->mask);
 	if (*id != MASK_NONE)
 		return 0;
 	if (mask_count(dp->masks, MASKS_MAX) >= dp->info->max_masks)
@@ -233,7 +257,13 @@ static int get_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, struc
 			e, ENOSPC,
 			"mask table of %s is full (No space left on device): %u masks, the limit is max_masks=%u of add-dp",
 			dp->name, dp->info->max_masks, dp->info->max_masks);
-	return claim_mask(dp, mask, id, e);
+	if (reactive)
+		err = check_reactive(dp, port_no, e);
+	if (!err)
+		err = claim_mask(dp, &match->mask, id, e);
+	if (!err && reactive)
+		dp->masks[*id].reactive_port = port_no + 1;
+	return err;
 }
 
 /*
@@ -251,6 +281,7 @@ static int write_flow(struct dp *dp, __u32 slot, __u32 mask_id, const struct mat
 	if (err)
 		return err;
 	fresh.action_count = list->count;
+	fresh.origin = dp->origin;
 	key_apply_mask(&fresh.key, &match->key, &match->mask);
 	if (fresh.actions == ACTIONS_INLINE)
 		memcpy(fresh.inline_actions, list->action, (list->count + 1) * sizeof(list->action[0]));
@@ -297,7 +328,7 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 	__u32 slot = SLOT_NONE, other, mask_id = MASK_NONE, classes;
 	int err;
 
-	if (!flow_find(dp, match, &other) || (match->has_ufid && !find_by_ufid(dp, match->ufid, &other)))
+	if (!flow_find(dp, match, &other) || (match->has_ufid && !ufid_find(dp, match->ufid, &other)))
 		return error_set(
 			e, EEXIST,
 			"updating flow table (File exists): a flow with this %s is there already; mod-flow changes its actions",
@@ -305,7 +336,7 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 	err = claim_flow_slot(dp, &slot, e);
 	if (err)
 		return err;
-	err = get_mask(dp, &match->mask, &mask_id, e);
+	err = get_mask(dp, match, &mask_id, e);
 	if (!err)
 		err = write_flow(dp, slot, mask_id, match, list, e);
 	if (err) {
@@ -322,7 +353,11 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 		free_flow_slot(dp, slot, SLOT_RETIRED);
 		return err;
 	}
+	if (dp->origin != FLOW_REACTIVE)
+		dp->masks[mask_id].reactive_port = 0; /* a person wants it */
 	dp->info->flows++;
+	overlap_added(dp, slot);
+	ufid_added(dp, slot);
 	return 0;
 }
 
@@ -338,6 +373,7 @@ int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *list, 
 	__atomic_store_n(&flow->actions, where, __ATOMIC_RELEASE);
 	flow->action_count = list->count;
 	retire_actions(dp, old, old_count);
+	overlap_changed(dp, slot);
 	return 0;
 }
 
@@ -346,6 +382,7 @@ void flow_delete(struct dp *dp, __u32 slot)
 	struct flow *flow = dp_flow(dp, slot);
 	struct mask_info *mask = &dp->masks[flow->mask_id];
 
+	overlap_removed(dp, slot);
 	/* First of all out of the caches' reach.  Killed right here, the next command finds a dead flow and takes it out. */
 	__atomic_store_n(&flow->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
 	bpf_map_delete_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash);
@@ -359,7 +396,7 @@ void flow_delete(struct dp *dp, __u32 slot)
 void flow_counts(struct dp *dp, __u32 slot, struct flow_counts *counts)
 {
 	memset(counts, 0, sizeof(*counts));
-	for (__u32 cpu = 0; cpu < dp->info->possible_cpus; cpu++) {
+	for (__u32 cpu = 0; cpu < dp->info->cpu_ids; cpu++) {
 		const struct flow_stats *s = dp_flow_stats(dp, slot, cpu);
 
 		if (!s)
@@ -374,7 +411,7 @@ void flow_counts(struct dp *dp, __u32 slot, struct flow_counts *counts)
 
 void flow_clear_counts(struct dp *dp, __u32 slot)
 {
-	for (__u32 cpu = 0; cpu < dp->info->possible_cpus; cpu++)
+	for (__u32 cpu = 0; cpu < dp->info->cpu_ids; cpu++)
 		memset(dp_flow_stats(dp, slot, cpu), 0, sizeof(struct flow_stats));
 }
 

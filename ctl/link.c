@@ -421,6 +421,14 @@ static int ethtool_flags(int fd, const char *name, __u32 command, __u32 *flags)
 	return 0;
 }
 
+bool link_has_lro(const char *name)
+{
+	CLEANUP_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	__u32 flags = 0;
+
+	return fd >= 0 && !ethtool_flags(fd, name, ETHTOOL_GFLAGS, &flags) && (flags & ETH_FLAG_LRO);
+}
+
 int link_set_lro(const char *name, bool on, bool *changed, struct error *e)
 {
 	CLEANUP_FD int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -61,6 +61,9 @@ int link_set_mtu(__u32 ifindex, __u32 mtu, struct error *e);
 /* *changed = false: it already was so, by somebody else's wish, and is not ours to undo. */
 int link_set_promisc(__u32 ifindex, bool on, bool *changed, struct error *e);
 
+/* False also for a device that cannot do it. */
+bool link_has_lro(const char *name);
+
 /* As above.  A device that cannot do large receive offload is left alone: 0, *changed = false. */
 int link_set_lro(const char *name, bool on, bool *changed, struct error *e);
 

@@ -21,8 +21,9 @@ static int cmd_version(struct cmd *c, struct error *e);
 static int cmd_list_commands(struct cmd *c, struct error *e);
 
 static const struct command commands[] = {
-	{ "add-dp", "DP[,max_flows=N][,max_masks=N][,attach=tcx|clsact] [IF[,port_no=N]...]", 1, -1, cmd_add_dp,
-	  "make a datapath, with its local port, and add interfaces" },
+	{ "add-dp",
+	  "DP[,max_flows=N][,max_masks=N][,max_reactive_masks=N][,max_port_masks=N][,attach=tcx|clsact] [IF[,port_no=N]...]",
+	  1, -1, cmd_add_dp, "make a datapath, with its local port, and add interfaces" },
 	{ "del-dp", "DP", 1, 1, cmd_del_dp, "remove a datapath and all that belongs to it" },
 	{ "add-if", "DP IF[,port_no=N]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
 	{ "del-if", "DP IF...", 2, -1, cmd_del_if, "give interfaces (or port numbers) back" },
@@ -31,14 +32,14 @@ static const struct command commands[] = {
 	{ "dump-dps", "", 0, 0, cmd_dump_dps, "list datapaths" },
 	{ "show", "[-s] [DP...]", 0, -1, cmd_show, "show datapaths, their counters and ports" },
 	{ "drops", "[DP]", 0, 1, cmd_drops, "show dropped frames by port and reason" },
-	{ "add-flow", "[DP] FLOW ACTIONS", 2, 3, cmd_add_flow, "add a flow" },
-	{ "mod-flow", "[--clear] [--may-create] [-s] [DP] FLOW ACTIONS", 2, 3, cmd_mod_flow,
+	{ "add-flow", "[--overlap] [--reactive] [DP] FLOW ACTIONS", 2, 3, cmd_add_flow, "add a flow" },
+	{ "mod-flow", "[--clear] [--may-create] [--overlap] [--reactive] [-s] [DP] FLOW ACTIONS", 2, 3, cmd_mod_flow,
 	  "change a flow's actions" },
 	{ "get-flow", "[-m] [--names] [DP] FLOW|ufid:UFID", 1, 2, cmd_get_flow, "show one flow" },
 	{ "del-flow", "[-s] [DP] FLOW|ufid:UFID", 1, 2, cmd_del_flow, "delete a flow" },
-	{ "add-flows", "[DP] FILE|-", 1, 2, cmd_add_flows,
+	{ "add-flows", "[--overlap] [--reactive] [DP] FILE|-", 1, 2, cmd_add_flows,
 	  "apply a file of flows; lines may begin with add, modify or delete" },
-	{ "mod-flows", "[DP] FILE|-", 1, 2, cmd_mod_flows, "the same, for lines that do not say: modify" },
+	{ "mod-flows", "[--overlap] [DP] FILE|-", 1, 2, cmd_mod_flows, "the same, for lines that do not say: modify" },
 	{ "del-flows", "[DP] [FILE|-]", 0, 2, cmd_del_flows, "delete all flows, or those in a file" },
 	{ "dump-flows", "[-m] [--names] [DP]", 0, 1, cmd_dump_flows, "show all flows" },
 	{ "dump-masks", "[DP]", 0, 1, cmd_dump_masks, "show masks in lookup order, by class of packets" },
@@ -61,20 +62,23 @@ static int cmd_help(struct cmd *c, struct error *e)
 	fprintf(out, "tcvsctl: control of tcvs datapaths\nusage: tcvsctl [OPTIONS] COMMAND [ARG...]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].args, commands[i].help);
-	fprintf(out, "\nDP may be left out of flow commands if there is only one datapath.\n"
-		     "\noptions:\n"
-		     "  -j, --json        JSON output, errors too\n"
-		     "  -m, --more        more detail: all fields, UFIDs, where a flow stands\n"
-		     "      --names       port names instead of numbers\n"
-		     "  -s, --statistics  counters too\n"
-		     "      --netns NAME  in this network namespace (a name of ip netns, or a path)\n"
-		     "      --interval TIME  run: how often, as 4, 0.5 or 100ms\n"
-		     "  -q, --quiet       run: no line per reorder\n"
-		     "      --clear       mod-flow: zero the flow's counters\n"
-		     "      --may-create  mod-flow: add the flow if it is not there\n"
-		     "      --debug       what the kernel says when the program is loaded\n"
-		     "  -h, --help        this help\n"
-		     "  -V, --version     the version\n");
+	fprintf(out,
+		"\nDP may be left out of flow commands if there is only one datapath.\n"
+		"\noptions:\n"
+		"  -j, --json        JSON output, errors too\n"
+		"  -m, --more        more detail: all fields, UFIDs, where a flow stands\n"
+		"      --names       port names instead of numbers\n"
+		"  -s, --statistics  counters too\n"
+		"      --netns NAME  in this network namespace (a name of ip netns, or a path)\n"
+		"      --interval TIME  run: how often, as 4, 0.5 or 100ms\n"
+		"  -q, --quiet       run: no line per reorder\n"
+		"      --clear       mod-flow: zero the flow's counters\n"
+		"      --may-create  mod-flow: add the flow if it is not there\n"
+		"      --overlap     add and change flows that some packet shares with others of different actions\n"
+		"      --reactive    flows that are added answer packets: the limits on such flows' masks hold\n"
+		"      --debug       what the kernel says when the program is loaded\n"
+		"  -h, --help        this help\n"
+		"  -V, --version     the version\n");
 	return 0;
 }
 
@@ -103,7 +107,7 @@ void cmd_complain(struct cmd *c, const struct error *e)
 {
 	/* In JSON there is one error, the last one. */
 	if (!c->emit.json)
-		emit_error(&c->emit, e->text);
+		fprintf(stderr, "tcvsctl: %s\n", e->text);
 }
 
 enum {
@@ -113,6 +117,8 @@ enum {
 	OPT_NO_NAMES,
 	OPT_CLEAR,
 	OPT_MAY_CREATE,
+	OPT_OVERLAP,
+	OPT_REACTIVE,
 	OPT_DEBUG
 };
 
@@ -130,6 +136,8 @@ static const struct option options[] = {
 	{ "no-names", no_argument, NULL, OPT_NO_NAMES },
 	{ "clear", no_argument, NULL, OPT_CLEAR },
 	{ "may-create", no_argument, NULL, OPT_MAY_CREATE },
+	{ "overlap", no_argument, NULL, OPT_OVERLAP },
+	{ "reactive", no_argument, NULL, OPT_REACTIVE },
 	{ "debug", no_argument, NULL, OPT_DEBUG },
 	{ NULL, 0, NULL, 0 },
 };
@@ -171,6 +179,12 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 			break;
 		case OPT_MAY_CREATE:
 			c->may_create = true;
+			break;
+		case OPT_REACTIVE:
+			c->reactive = true;
+			break;
+		case OPT_OVERLAP:
+			c->overlap = true;
 			break;
 		case 'q':
 			c->quiet = true;

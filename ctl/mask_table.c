@@ -128,6 +128,24 @@ __u32 mask_count(const struct mask_info *table, __u32 size)
 	return n;
 }
 
+__u32 mask_count_reactive(const struct mask_info *table, __u32 size)
+{
+	__u32 n = 0;
+
+	for (__u32 id = 0; id < size; id++)
+		n += in_use(&table[id]) && table[id].reactive_port;
+	return n;
+}
+
+__u32 mask_count_port(const struct mask_info *table, __u32 size, __u32 port_no)
+{
+	__u32 n = 0;
+
+	for (__u32 id = 0; id < size; id++)
+		n += in_use(&table[id]) && table[id].reactive_port == port_no + 1;
+	return n;
+}
+
 void masks_reclaim(struct mask_info *table, __u32 size)
 {
 	for (__u32 id = 0; id < size; id++)

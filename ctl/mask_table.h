@@ -36,6 +36,10 @@ __u32 mask_unref(struct mask_info *info, __u32 classes);
 /* Masks in use. */
 __u32 mask_count(const struct mask_info *table, __u32 size);
 
+/* Masks in use that only reactive flows use: all of them, or those of one port. */
+__u32 mask_count_reactive(const struct mask_info *table, __u32 size);
+__u32 mask_count_port(const struct mask_info *table, __u32 size, __u32 port_no);
+
 /* Makes retired ids free; only after a grace period. */
 void masks_reclaim(struct mask_info *table, __u32 size);
 

@@ -56,12 +56,23 @@ static bool try_directory(const char *dir_path, const char *suffix, __u64 cookie
 int netns_enter(__u64 cookie)
 {
 	CLEANUP_FD int here = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	struct error ignored;
+	__u64 mine;
 
-	if (try_directory(NETNS_DIR, "", cookie) || try_directory("/proc", "/ns/net", cookie))
-		return 0;
-	if (here >= 0 && setns(here, CLONE_NEWNET))
+	if (here < 0)
 		return -errno;
+	if ((!netns_cookie(&mine, &ignored) && mine == cookie) || try_directory(NETNS_DIR, "", cookie) ||
+	    try_directory("/proc", "/ns/net", cookie))
+		return TAKE_FD(here);
+	/* The search went through namespaces. */
+	setns(here, CLONE_NEWNET);
 	return -ENOENT;
+}
+
+void netns_return(int fd)
+{
+	setns(fd, CLONE_NEWNET);
+	close(fd);
 }
 
 int netns_enter_name(const char *name, struct error *e)

@@ -37,7 +37,28 @@ static bool port_info_read(struct dp *dp, __u32 port_no, struct port_info *info)
 	return !bpf_map_lookup_elem(dp->map_fd[DP_MAP_PORT_INFO], &port_no, info);
 }
 
-/* Is the device a port of a datapath other than dp, or the host's end of one?  Datapaths that cannot be read do not count. */
+/* What another datapath has to do with a device, read without its lock; whatever cannot be read has nothing. */
+static int check_other(const char *name, struct dp *dp, const struct link_info *l, struct error *e)
+{
+	CLEANUP_FD int dp_fd = dp_peek_map(name, DP_MAP_DATAPATH), if_fd = dp_peek_map(name, DP_MAP_IF_PORT);
+	CLEANUP_FD int info_fd = dp_peek_map(name, DP_MAP_PORT_INFO);
+	__u32 zero = 0, port_no;
+	struct port_info local;
+	struct datapath info;
+
+	if (dp_fd < 0 || bpf_map_lookup_elem(dp_fd, &zero, &info) || info.netns_cookie != dp->info->netns_cookie)
+		return 0;
+	if (if_fd >= 0 && !bpf_map_lookup_elem(if_fd, &l->ifindex, &port_no))
+		return error_set(e, EBUSY,
+				 "adding %s to %s failed (Device or resource busy): it is port %u of datapath %s",
+				 l->name, dp->name, port_no, name);
+	if (info_fd >= 0 && !bpf_map_lookup_elem(info_fd, &zero, &local) && local.host_ifindex == l->ifindex)
+		return error_set(e, EINVAL,
+				 "adding %s to %s failed (Invalid argument): it is the local port of datapath %s",
+				 l->name, dp->name, name);
+	return 0;
+}
+
 static int check_other_datapaths(struct dp *dp, const struct link_info *l, struct error *e)
 {
 	char **names = NULL;
@@ -45,24 +66,8 @@ static int check_other_datapaths(struct dp *dp, const struct link_info *l, struc
 	int err = dp_list(&names, &count, e);
 
 	for (size_t i = 0; i < count; i++) {
-		struct dp *other = NULL;
-		struct error ignored;
-		__u32 port_no;
-
-		if (!err && strcmp(names[i], dp->name) && !dp_open(names[i], DP_READ, &other, &ignored)) {
-			if (other->info->netns_cookie == dp->info->netns_cookie &&
-			    !bpf_map_lookup_elem(other->map_fd[DP_MAP_IF_PORT], &l->ifindex, &port_no))
-				err = error_set(
-					e, EBUSY,
-					"adding %s to %s failed (Device or resource busy): it is port %u of datapath %s",
-					l->name, dp->name, port_no, other->name);
-			else if (!strcmp(l->name, names[i]) && other->info->netns_cookie == dp->info->netns_cookie)
-				err = error_set(
-					e, EINVAL,
-					"adding %s to %s failed (Invalid argument): it is the local port of datapath %s",
-					l->name, dp->name, names[i]);
-			dp_close(&other);
-		}
+		if (!err && strcmp(names[i], dp->name))
+			err = check_other(names[i], dp, l, e);
 		free(names[i]);
 	}
 	free(names);
@@ -161,35 +166,37 @@ static int attach(struct dp *dp, __u32 port_no, struct port_info *info, struct e
 {
 	char pin[128];
 	bool made = false;
-	int err;
 
 	link_pin(dp, port_no, pin, sizeof(pin));
-	if (!dp->info->force_clsact && attach_has_tcx()) {
-		info->attach = PORT_ATTACH_TCX;
+	if (info->attach == PORT_ATTACH_TCX)
 		return attach_tcx(dp->prog_fd, info->ifindex, pin, e);
-	}
-	info->attach = PORT_ATTACH_CLSACT;
-	err = attach_clsact(dp->prog_fd, info->ifindex, &made, e);
-	info->made_clsact |= made; /* of an earlier try, perhaps */
-	return err;
+	return attach_clsact(dp->prog_fd, info->ifindex, &made, e);
 }
 
-/* What was switched is recorded first: a kill in between makes del-if restore what was never changed, which is harmless. */
-static int prepare_device(struct dp *dp, __u32 port_no, const struct link_info *l, struct port_info *info,
-			  struct error *e)
+/*
+ * What will be switched and made is recorded before it is: a kill in between makes the repair undo what was not done,
+ * which is harmless; the other way round it would not know what to undo.
+ */
+static int record_port(struct dp *dp, __u32 port_no, const struct link_info *l, struct port_info *info, struct error *e)
+{
+	bool tcx = !dp->info->force_clsact && attach_has_tcx();
+
+	info->ifindex = l->ifindex;
+	info->unfinished = 1;
+	snprintf(info->name, sizeof(info->name), "%s", l->name);
+	info->attach = tcx ? PORT_ATTACH_TCX : PORT_ATTACH_CLSACT;
+	info->made_clsact = !tcx && !attach_has_qdisc(l->ifindex);
+	info->set_promisc = !(l->flags & IFF_PROMISC);
+	info->cleared_lro = link_has_lro(l->name);
+	return write_port(dp, port_no, info, e);
+}
+
+static int prepare_device(const struct port_info *info, struct error *e)
 {
 	bool changed;
-	int err;
+	int err = link_set_promisc(info->ifindex, true, &changed, e);
 
-	info->set_promisc = !(l->flags & IFF_PROMISC);
-	err = write_port(dp, port_no, info, e);
-	if (!err)
-		err = link_set_promisc(l->ifindex, true, &changed, e);
-	if (!err)
-		err = link_set_lro(l->name, false, &changed, e);
-	if (!err)
-		info->cleared_lro = changed;
-	return err;
+	return err ? err : link_set_lro(info->name, false, &changed, e);
 }
 
 /* Undoes what port_info says was done; a device that is gone needs nothing.  The first failure is reported. */
@@ -223,7 +230,9 @@ int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e)
 	struct port_info info = {};
 	struct error ignored;
 	struct link_info l;
-	int err = check_netns(dp, e);
+	/* Two commands that add one device to two datapaths: the second one has to see what the first did. */
+	CLEANUP_FD int root = dp_lock_root(e);
+	int err = root < 0 ? root : check_netns(dp, e);
 
 	if (!err)
 		err = link_get(device, &l, e);
@@ -233,19 +242,16 @@ int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e)
 		err = choose_number(dp, device, &port_no, e);
 	if (err)
 		return err;
-	info.ifindex = l.ifindex;
-	info.unfinished = 1;
-	snprintf(info.name, sizeof(info.name), "%s", l.name);
-	err = prepare_device(dp, port_no, &l, &info, e);
+	err = record_port(dp, port_no, &l, &info, e);
+	if (!err)
+		err = prepare_device(&info, e);
 	if (!err)
 		err = attach(dp, port_no, &info, e);
 	info.unfinished = 0;
 	if (!err)
 		err = write_port(dp, port_no, &info, e);
-	if (err) {
-		release_device(dp, port_no, &info, &ignored);
+	if (err && !release_device(dp, port_no, &info, &ignored))
 		forget_port(dp, port_no, &info);
-	}
 	return err;
 }
 
@@ -253,32 +259,34 @@ int port_add_local(struct dp *dp, struct error *e)
 {
 	struct port_info info = {};
 	struct link_info host, inner;
+	struct error ignored;
 	int err = link_add_veth(dp->name, "tcvs%d", &host, &inner, e);
 
 	if (err)
 		return err;
 	info.ifindex = inner.ifindex;
 	info.host_ifindex = host.ifindex;
+	info.attach = dp->info->force_clsact || !attach_has_tcx() ? PORT_ATTACH_CLSACT : PORT_ATTACH_TCX;
 	snprintf(info.name, sizeof(info.name), "%s", dp->name);
 	link_disable_ipv6(inner.name);
-	err = link_set_mtu(inner.ifindex, LOCAL_MTU, e);
+	err = write_port(dp, PORT_LOCAL, &info, e);
 	if (!err)
-		err = write_port(dp, PORT_LOCAL, &info, e);
+		err = link_set_mtu(inner.ifindex, LOCAL_MTU, e);
 	if (!err)
 		err = attach(dp, PORT_LOCAL, &info, e);
 	if (!err)
-		err = write_port(dp, PORT_LOCAL, &info, e);
-	if (!err)
 		err = link_set_up(inner.ifindex, true, e);
 	if (err) {
-		struct error ignored;
-
 		link_del(inner.ifindex, &ignored);
 		forget_port(dp, PORT_LOCAL, &info);
 	}
 	return err;
 }
 
+/*
+ * The device first, then the tables: as long as our program is on a device, there is a port to delete.  Until then it is
+ * marked, so that a repair or the next del-if goes on.
+ */
 static int delete_port(struct dp *dp, __u32 port_no, struct port_info *info, struct error *e)
 {
 	struct error ignored;
@@ -287,11 +295,13 @@ static int delete_port(struct dp *dp, __u32 port_no, struct port_info *info, str
 	info->unfinished = 1;
 	bpf_map_update_elem(dp->map_fd[DP_MAP_PORT_INFO], &port_no, info, BPF_EXIST);
 	err = release_device(dp, port_no, info, e);
+	if (err)
+		return err;
 	/* Takes the host's end along, in whatever namespace that is. */
 	if (info->host_ifindex)
 		link_del(info->ifindex, &ignored);
 	forget_port(dp, port_no, info);
-	return err;
+	return 0;
 }
 
 int port_del(struct dp *dp, __u32 port_no, struct error *e)
@@ -311,6 +321,27 @@ int port_del(struct dp *dp, __u32 port_no, struct error *e)
 	return delete_port(dp, port_no, &info, e);
 }
 
+/* All port numbers that port_info has, one byte each; the caller frees.  NULL if they cannot be read. */
+static __u8 *known_ports(struct dp *dp, struct error *e)
+{
+	__u8 *known = calloc(1, PORTS_MAX);
+	__u32 port_no, *prev = NULL;
+
+	if (!known) {
+		error_set(e, ENOMEM, "out of memory");
+		return NULL;
+	}
+	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_PORT_INFO], prev, &port_no)) {
+		known[port_no] = 1;
+		prev = &port_no;
+	}
+	if (errno == ENOENT)
+		return known;
+	error_set(e, errno, "ports of %s: cannot be read (%s)", dp->name, strerror(errno));
+	free(known);
+	return NULL;
+}
+
 /* A pair that a killed add-dp made and did not come to register is known by its names and kind. */
 static void delete_stray_local(struct dp *dp)
 {
@@ -322,25 +353,40 @@ static void delete_stray_local(struct dp *dp)
 		link_del(host.ifindex, &ignored);
 }
 
-int port_del_all(struct dp *dp, struct error *e)
+/* In the datapath's namespace; the first failure is reported, the other ports go all the same. */
+static int delete_known(struct dp *dp, const __u8 *known, struct error *e)
 {
 	struct port_info info;
-	struct error ignored;
-	__u32 port_no;
-	int err = 0;
+	int failed = 0;
 
-	/* A namespace that cannot be found is gone, and its devices with it; TCX links go with their pins. */
-	if (check_netns(dp, &ignored) && netns_enter(dp->info->netns_cookie))
-		return 0;
-	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_PORT_INFO], NULL, &port_no)) {
+	for (__u32 port_no = 0; port_no < PORTS_MAX; port_no++) {
 		struct error why;
+		int err = 0;
 
-		if (!port_info_read(dp, port_no, &info))
-			break;
-		if (delete_port(dp, port_no, &info, &why) && !err)
-			err = error_set(e, EIO, "%s", why.text);
+		if (known[port_no] && port_info_read(dp, port_no, &info))
+			err = delete_port(dp, port_no, &info, &why);
+		if (err && !failed)
+			*e = why;
+		failed = failed ? failed : err;
 	}
-	delete_stray_local(dp);
+	if (!known[PORT_LOCAL])
+		delete_stray_local(dp);
+	return failed;
+}
+
+int port_del_all(struct dp *dp, struct error *e)
+{
+	CLEANUP_FREE __u8 *known = known_ports(dp, e);
+	int here, err = 0;
+
+	if (!known)
+		return -errno;
+	/* A namespace that cannot be found is gone, and its devices with it; TCX links go with their pins. */
+	here = netns_enter(dp->info->netns_cookie);
+	if (here >= 0) {
+		err = delete_known(dp, known, e);
+		netns_return(here);
+	}
 	return err;
 }
 
@@ -357,27 +403,22 @@ static int finish_port(struct dp *dp, __u32 port_no, struct error *e)
 
 int port_repair(struct dp *dp, struct error *e)
 {
-	CLEANUP_FREE __u8 *known = calloc(1, PORTS_MAX);
-	__u32 port_no, *prev = NULL;
-	struct error ignored;
-	int err = 0;
+	CLEANUP_FREE __u8 *known = known_ports(dp, e);
+	int here, failed = 0;
 
 	if (!known)
-		return error_set(e, ENOMEM, "out of memory");
-	while (!bpf_map_get_next_key(dp->map_fd[DP_MAP_PORT_INFO], prev, &port_no)) {
-		known[port_no] = 1;
-		prev = &port_no;
-	}
-	for (port_no = 0; port_no < PORTS_MAX; port_no++)
+		return -errno;
+	for (__u32 port_no = 0; port_no < PORTS_MAX; port_no++)
 		if (!known[port_no] && dp->ports[port_no].ifindex)
 			dp->ports[port_no].ifindex = 0;
-	/* From another namespace devices cannot be touched: the mark stays for a command that can. */
-	if (check_netns(dp, &ignored)) {
-		dp->writing = false; /* dp_close() leaves the mark */
-		return 0;
+	here = netns_enter(dp->info->netns_cookie);
+	if (here < 0)
+		return 0; /* a namespace that is gone has no devices to put right */
+	for (__u32 port_no = 0; port_no < PORTS_MAX; port_no++) {
+		int err = known[port_no] ? finish_port(dp, port_no, e) : 0;
+
+		failed = failed ? failed : err;
 	}
-	for (port_no = 0; !err && port_no < PORTS_MAX; port_no++)
-		if (known[port_no])
-			err = finish_port(dp, port_no, e);
-	return err;
+	netns_return(here);
+	return failed;
 }

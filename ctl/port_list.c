@@ -63,6 +63,8 @@ int port_list(struct dp *dp, bool query, struct port_view **ports, size_t *count
 		look_up(dp, here, query, v);
 		(*count)++;
 	}
+	if (errno != ENOENT)
+		return error_set(e, errno, "ports of %s: cannot be read (%s)", dp->name, strerror(errno));
 	if (*count)
 		qsort(*ports, *count, sizeof(**ports), by_number);
 	return 0;
@@ -129,7 +131,7 @@ int port_find(struct dp *dp, const char *name, __u32 *port_no, struct error *e)
 	if (name[0] && !name[strspn(name, "0123456789")]) {
 		unsigned long n = strtoul(name, &end, 10);
 
-		if (n < PORTS_MAX) {
+		if (n < PORTS_MAX && dp->ports[n].ifindex) {
 			*port_no = n;
 			return 0;
 		}

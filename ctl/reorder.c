@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #include "filter.h"
 #include "stats.h"
@@ -15,14 +14,6 @@ enum {
 	/* A mask that is a moment old has had no time to show its rate: it counts as this part of a period old. */
 	AGE_PARTS = 8,
 };
-
-static __u64 now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (__u64)now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 /* Hits as they would have been in a whole period. */
 static __u64 scaled(__u64 hits, __u64 age, __u64 period)
@@ -49,7 +40,7 @@ static __u64 close_period(struct mask_info *info, const struct mask_hits *sum, _
 static int read_scores(struct dp *dp, __u64 *scores, struct error *e)
 {
 	CLEANUP_FREE struct mask_hits *sums = calloc(MASKS_MAX, sizeof(*sums));
-	__u64 now = now_ns();
+	__u64 now = clock_ns(CLOCK_MONOTONIC);
 	int err = sums ? stats_all_mask_hits(dp, sums) : -ENOMEM;
 
 	if (err)

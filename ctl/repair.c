@@ -96,7 +96,7 @@ static int repair_flow(struct dp *dp, __u64 hash, struct hashes *stale)
 	__u32 slot;
 
 	if (bpf_map_lookup_elem(dp->map_fd[DP_MAP_FLOWS], &hash, &slot))
-		return 0;
+		return errno == ENOENT ? 0 : -errno;
 	flow = slot < dp->info->flow_page_count * PAGE_SLOTS ? dp_flow(dp, slot) : NULL;
 	if (!flow || flow->mask_id >= MASKS_MAX)
 		return hashes_add(stale, hash);
@@ -124,6 +124,9 @@ static int repair_flows(struct dp *dp, struct hashes *stale)
 		err = hashes_add(&all, hash);
 		prev = all.hash + all.count - 1;
 	}
+	/* Only this errno says that there are no more; what is not seen here would be taken for unreachable. */
+	if (!err && errno != ENOENT)
+		err = -errno;
 	for (size_t i = 0; !err && i < all.count; i++)
 		err = repair_flow(dp, all.hash[i], stale);
 	free(all.hash);

@@ -6,45 +6,81 @@
 #include "port.h"
 #include "repair.h"
 
+/* Takes an exclusively open datapath apart, and closes it.  Whatever fails, the rest goes, and a next try goes on. */
+static int take_apart(struct dp **dp, struct error *e)
+{
+	int err;
+
+	dp_unfinish(*dp);
+	err = port_del_all(*dp, e);
+	if (!err)
+		err = dp_destroy(*dp, e);
+	dp_close(dp);
+	return err;
+}
+
 int session_destroy(const char *name, struct error *e)
 {
 	struct dp *dp;
 	int err = dp_open(name, DP_DESTROY, &dp, e);
 
-	if (err == -ENODEV || err == -EINVAL)
-		return err;
-	if (err)
+	/* Another version's, or one whose first pin is missing; other failures are failures. */
+	if (err == -EPROTO || err == -ENOENT)
 		return dp_destroy_foreign(name, e);
-	err = port_del_all(dp, e);
-	if (!err)
-		err = dp_destroy(dp, e);
-	else
-		dp_write(dp);
-	dp_close(&dp);
-	return err;
+	return err ? err : take_apart(&dp, e);
 }
 
+void session_abandon(struct dp **dp)
+{
+	struct error ignored;
+
+	take_apart(dp, &ignored);
+}
+
+/* What dp_open() called unfinished, unless it has been finished meanwhile: then 0. */
+static int remove_unfinished(const char *name, struct error *e)
+{
+	struct dp *dp;
+	int err = dp_open(name, DP_DESTROY, &dp, e);
+
+	if (err)
+		return err;
+	if (dp->info->dirty != DP_UNFINISHED) {
+		dp_close(&dp);
+		return 0;
+	}
+	err = take_apart(&dp, e);
+	return err ? err
+		   : error_set(
+			     e, ENODEV,
+			     "opening datapath %s (No such device): a command that was killed left it unfinished; what there was of it is removed now",
+			     name);
+}
+
+/* A port that cannot be put right is no reason to refuse everything else; the mark stays, and the next one tries again. */
 static int repair(struct dp *dp, enum dp_mode mode, struct error *e)
 {
+	struct error ignored;
 	int err = mode == DP_READ ? dp_lock_exclusive(dp, e) : 0;
 
 	if (err || !dp->was_dirty)
 		return err;
 	dp_write(dp);
 	err = repair_tables(dp, e);
-	return err ? err : port_repair(dp, e);
+	if (err || port_repair(dp, &ignored))
+		dp->keep_mark = true;
+	return err;
 }
 
 int session_open(const char *name, enum dp_mode mode, struct dp **dp, struct error *e)
 {
-	struct error why;
 	int err = dp_open(name, mode, dp, e);
 
-	if (err == -ESTALE && !session_destroy(name, &why))
-		return error_set(
-			e, ENODEV,
-			"opening datapath %s (No such device): a command that was killed left it unfinished; what there was of it is removed now",
-			name);
+	while (err == -ESTALE) {
+		err = remove_unfinished(name, e);
+		if (!err)
+			err = dp_open(name, mode, dp, e);
+	}
 	if (err || !(*dp)->was_dirty)
 		return err;
 	err = repair(*dp, mode, e);

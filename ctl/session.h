@@ -12,5 +12,8 @@ int session_open(const char *name, enum dp_mode mode, struct dp **dp, struct err
 /* As dp_create(), in the place of an unfinished datapath of that name. */
 int session_create(const char *name, const struct dp_options *options, struct dp **dp, struct error *e);
 
+/* Removes a datapath that was being made, and closes it. */
+void session_abandon(struct dp **dp);
+
 /* Removes a datapath with its ports, whatever state it is in.  -ENODEV if there is none. */
 int session_destroy(const char *name, struct error *e);

@@ -100,6 +100,8 @@ int stats_drops(struct dp *dp, struct drop_count **drops, size_t *count, struct 
 		if (!sum_of(dp, DP_MAP_DROPS, &key, &grown[*count].count))
 			(*count)++;
 	}
+	if (errno != ENOENT)
+		return error_set(e, errno, "drops of %s: cannot be read (%s)", dp->name, strerror(errno));
 	if (*count)
 		qsort(*drops, *count, sizeof(**drops), by_port_and_reason);
 	return 0;

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ARRAY_SIZE(a)	   (sizeof(a) / sizeof((a)[0]))
@@ -32,6 +34,14 @@ static inline void close_file_(FILE **f)
 #define CLEANUP_FD   __attribute__((cleanup(close_fd_)))
 #define CLEANUP_FREE __attribute__((cleanup(free_ptr_)))
 #define CLEANUP_FILE __attribute__((cleanup(close_file_)))
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
 
 /* Hands an owned value on: the variable no longer owns it. */
 #define TAKE_PTR(p) \

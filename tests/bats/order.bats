@@ -223,6 +223,51 @@ at_position() {
 	assert_equal "$(show_value missed)" 3
 }
 
+# of_mask PORT TTL-BITS: flows with a mask each, of one port
+of_mask() {
+	echo "in_port($1),eth(),eth_type(0x0800),ipv4(ttl=$2/$2)"
+}
+
+@test "flows that answer packets have limits on their masks, for all and for each port; others do not" {
+	local i
+
+	switch_up 2 ",max_masks=20,max_reactive_masks=6,max_port_masks=4"
+	for i in 1 2 3 4; do
+		flow_add --reactive "$(of_mask 1 "$i")" drop
+	done
+	assert_refused "port 1 have 4 masks already.*max_port_masks=4" add-flow --reactive "$DP" "$(of_mask 1 5)" drop
+	flow_add --reactive "$(of_mask 2 16)" drop
+	flow_add --reactive "$(of_mask 2 32)" drop
+	assert_refused "have 6 masks already.*max_reactive_masks=6" add-flow --reactive "$DP" "$(of_mask 2 64)" drop
+	# A mask that is there costs nothing, and one that a person's flow uses is not the attacker's.
+	flow_add --reactive "$(of_mask 2 4)" drop
+	for i in 5 6 7 8; do
+		flow_add "$(of_mask 1 "$i")" drop
+	done
+	tcvs del-flow "$DP" "$(of_mask 1 1)"
+	printf '%s drop\n' "$(of_mask 1 9)" "$(of_mask 1 10)" >"$BATS_TEST_TMPDIR/file"
+	run tcvs add-flows --reactive "$DP" "$BATS_TEST_TMPDIR/file"
+	assert_failure 1
+	assert_line --partial "line 2: reactive flows of"
+	assert_equal "$(tcvs -m dump-flows "$DP" | grep -c origin:reactive)" 7
+	run tcvs show -s "$DP"
+	assert_line "  limits: flows:200000 masks:20 reactive masks:6 of one port:4"
+}
+
+@test "show warns when nine tenths of the masks are in use" {
+	local i
+
+	switch_up 1 ",max_masks=10"
+	for i in 1 2 3 4 5 6 7 8; do
+		flow_add "$(of_mask 1 "$i")" drop
+	done
+	run tcvs show "$DP"
+	refute_line --partial "warning"
+	flow_add "$(of_mask 1 9)" drop
+	run tcvs show "$DP"
+	assert_line --partial "warning: nine tenths of max_masks are in use"
+}
+
 # received N: frames that came in at the far end of port N, as the device counts them
 received() {
 	in_ns far ip -j -s link show dev "$(dev "h$1")" | jq '.[0].stats64.rx.packets'

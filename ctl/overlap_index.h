@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The flows of a datapath, filed so that those that overlap a new one are found without looking at all.
+ *
+ * Two flows of the masks M and N overlap if their keys are equal under the common mask M AND N.  So each mask's flows are
+ * filed once for every common mask that it has with another (overlap_set.h), when that is first asked for, and a new flow
+ * costs one look for each mask of the table.  Masks that have the same bits in common with it share a set.
+ *
+ * The sets take ROOM_MAX bytes at most, and the rest a few dozen for each flow.  A mask that has no room for a set, or
+ * not enough flows to deserve one, is searched flow by flow: slower, and never another answer.
+ */
+#pragma once
+
+#include "action_text.h"
+#include "dp.h"
+
+/* Of all flows that there are; NULL = no memory. */
+struct overlap_index *overlap_index_make(struct dp *dp);
+void overlap_index_free(struct overlap_index *index);
+
+/* The slot of a flow that overlaps a match of this key and mask, of another mask, with other actions; SLOT_NONE. */
+__u32 overlap_index_find(struct overlap_index *index, const struct flow_key *key, const struct flow_key *mask,
+			 const struct flow_action *actions);
+
+/* -ENOMEM: the index no longer holds all flows. */
+int overlap_index_add(struct overlap_index *index, struct dp *dp, __u32 slot);
+
+/* While the entry of the flow is whole; its actions may have been changed already. */
+void overlap_index_remove(struct overlap_index *index, struct dp *dp, __u32 slot);
