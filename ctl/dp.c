@@ -20,6 +20,15 @@ static const char *const map_names[] = {
 #undef X
 };
 
+__u32 dp_filter_words(__u32 flows)
+{
+	__u32 words = FILTER_WORDS_MIN;
+
+	while (words * (64 / FILTER_BITS_PER_FLOW) < flows)
+		words *= 2;
+	return words;
+}
+
 __u32 dp_flow_pages_max(__u32 max_flows)
 {
 	return DIV_ROUND_UP(max_flows, PAGE_SLOTS) + 1; /* one more, for slots that wait for a grace period */

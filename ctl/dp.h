@@ -195,5 +195,6 @@ struct dp *dp_alloc(const char *name, const char *root);
 int dp_open_tables(struct dp *dp, struct error *e);
 void *dp_map_memory(int fd, size_t size);
 __u32 dp_flow_pages_max(__u32 max_flows);
+__u32 dp_filter_words(__u32 flows); /* of the filter for so many */
 void dp_free_(struct dp **dp);
 #define CLEANUP_DP __attribute__((cleanup(dp_free_)))

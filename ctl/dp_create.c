@@ -19,7 +19,6 @@
 #include "bpffs.h"
 #include "datapath.skel.h"
 #include "dp.h"
-#include "filter.h"
 #include "link.h"
 #include "netns.h"
 #include "util.h"
@@ -137,7 +136,7 @@ static int set_sizes(struct datapath_bpf *skel, const struct dp_options *o, int 
 	    bpf_map__set_max_entries(skel->maps.flow_pages, pages) ||
 	    bpf_map__set_max_entries(skel->maps.stats_pages, pages) ||
 	    bpf_map__set_max_entries(skel->maps.flow_slots, pages) ||
-	    bpf_map__set_max_entries(skel->maps.filter, 2 * filter_words(o->max_flows)) ||
+	    bpf_map__set_max_entries(skel->maps.filter, 2 * dp_filter_words(o->max_flows)) ||
 	    bpf_map__set_max_entries(skel->maps.mask_cache, (__u32)cpus * CACHE_MAX))
 		return -EINVAL;
 	return 0;
@@ -221,7 +220,7 @@ static int describe(struct datapath_bpf *skel, const char *name, const struct dp
 		.cpu_ids = cpu_ids,
 		.force_clsact = o->attach == PORT_ATTACH_CLSACT,
 		.filter = FILTER_WORDS_MIN - 1,
-		.filter_words_max = filter_words(o->max_flows),
+		.filter_words_max = dp_filter_words(o->max_flows),
 		.cache_size = CACHE_DEFAULT,
 		.period_ns = clock_ns(CLOCK_MONOTONIC),
 		.created_ns = clock_ns(CLOCK_REALTIME),

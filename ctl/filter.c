@@ -7,18 +7,7 @@
 #include "flow_table.h"
 #include "slots.h"
 
-enum {
-	WORD_BITS = 64,
-};
-
-__u32 filter_words(__u32 max_flows)
-{
-	__u32 words = FILTER_WORDS_MIN;
-
-	while (words * (WORD_BITS / FILTER_BITS_PER_FLOW) < max_flows)
-		words *= 2;
-	return words;
-}
+#define WORD_BITS 64
 
 static __u32 words_in_use(const struct datapath *info)
 {
@@ -60,7 +49,7 @@ int filter_rebuild(struct dp *dp, __u32 more, struct error *e)
 {
 	struct datapath *info = dp->info;
 	/* Room for twice as many, so that a growing table does not come back at once. */
-	__u32 words = filter_words(2 * (info->flows + more)), base = info->filter >> 32 ? 0 : info->filter_words_max;
+	__u32 words = dp_filter_words(2 * (info->flows + more)), base = info->filter >> 32 ? 0 : info->filter_words_max;
 	__u64 fresh;
 	int err;
 

@@ -20,6 +20,3 @@ int filter_rebuild(struct dp *dp, __u32 more, struct error *e);
 
 /* Have so many flows been deleted that it would pay? */
 bool filter_is_stale(const struct dp *dp);
-
-/* Words for each of the two places, with max_flows flows. */
-__u32 filter_words(__u32 max_flows);

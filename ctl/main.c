@@ -151,72 +151,66 @@ static int libbpf_says(enum libbpf_print_level level, const char *fmt, va_list a
 	return debug && level != LIBBPF_DEBUG ? vfprintf(stderr, fmt, args) : 0;
 }
 
+/* Where an option that is a word and nothing else is kept; NULL for the others. */
+static bool *switch_of(struct cmd *c, int opt)
+{
+	switch (opt) {
+	case 'm':
+		return &c->more;
+	case 's':
+		return &c->statistics;
+	case 'q':
+		return &c->quiet;
+	case OPT_NAMES:
+	case OPT_NO_NAMES:
+		return &c->names;
+	case OPT_CLEAR:
+		return &c->clear;
+	case OPT_MAY_CREATE:
+		return &c->may_create;
+	case OPT_REACTIVE:
+		return &c->reactive;
+	case OPT_OVERLAP:
+		return &c->overlap;
+	case OPT_DEBUG:
+		return &debug;
+	default:
+		return NULL;
+	}
+}
+
 /* Fills c and the name of the command; a negative errno with e said. */
 static int parse_args(int argc, char **argv, struct cmd *c, const char **name, struct error *e)
 {
-	bool json = false;
+	bool json = false, unknown = false;
 	int opt;
 
 	opterr = 0;
 	*name = NULL;
-	while ((opt = getopt_long(argc, argv, "jmsqhV", options, NULL)) != -1) {
-		switch (opt) {
-		case 'j':
+	while (!unknown && (opt = getopt_long(argc, argv, "jmsqhV", options, NULL)) != -1) {
+		if (opt == 'j')
 			json = true;
-			break;
-		case 'm':
-			c->more = true;
-			break;
-		case 's':
-			c->statistics = true;
-			break;
-		case OPT_NAMES:
-		case OPT_NO_NAMES:
-			c->names = opt == OPT_NAMES;
-			break;
-		case OPT_CLEAR:
-			c->clear = true;
-			break;
-		case OPT_MAY_CREATE:
-			c->may_create = true;
-			break;
-		case OPT_REACTIVE:
-			c->reactive = true;
-			break;
-		case OPT_OVERLAP:
-			c->overlap = true;
-			break;
-		case 'q':
-			c->quiet = true;
-			break;
-		case OPT_INTERVAL:
+		else if (opt == 'h' || opt == 'V')
+			*name = opt == 'h' ? "help" : "version";
+		else if (opt == OPT_INTERVAL)
 			c->interval = optarg;
-			break;
-		case OPT_NETNS:
+		else if (opt == OPT_NETNS)
 			c->netns = optarg;
-			break;
-		case OPT_DEBUG:
-			debug = true;
-			break;
-		case 'h':
-			*name = "help";
-			break;
-		case 'V':
-			*name = "version";
-			break;
-		default:
-			emit_init(&c->emit, stdout, json);
-			return error_set(e, EINVAL, "unknown option '%s'; use --help for help", argv[optind - 1]);
-		}
+		else if (switch_of(c, opt))
+			*switch_of(c, opt) = opt != OPT_NO_NAMES;
+		else
+			unknown = true;
 	}
 	emit_init(&c->emit, stdout, json);
-	if (!*name) {
-		if (optind == argc)
-			return error_set(e, EINVAL, "missing command name; use --help for help");
-		*name = argv[optind++];
-		c->argc = argc - optind;
-		c->argv = argv + optind;
-	}
+	if (unknown)
+		return error_set(e, EINVAL, "unknown option '%s'; use --help for help", argv[optind - 1]);
+	if (*name)
+		return 0;
+	if (optind == argc)
+		return error_set(e, EINVAL, "missing command name; use --help for help");
+	*name = argv[optind++];
+	c->argc = argc - optind;
+	c->argv = argv + optind;
 	return 0;
 }
 

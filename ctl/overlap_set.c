@@ -15,10 +15,13 @@
 /* cell->what: FLOWS_LIMIT places, and so many sides. */
 #define PLACE_BITS 22
 
+#define LINE_SIZE (LINE_CELLS * sizeof(struct overlap_cell))
+
 _Static_assert(FLOWS_LIMIT <= 1 << PLACE_BITS && MASKS_MAX <= 1 << (32 - PLACE_BITS), "both fit a word");
 
 enum {
-	CELLS_MIN = 16,
+	LINE_CELLS = 8,
+	CELLS_MIN = 2 * LINE_CELLS,
 	LINKS_MIN = 16,
 	GROUPS_MIN = 16,
 	NO_GROUP = 0xffffffff,
@@ -80,9 +83,10 @@ static __u32 first_place(const struct overlap_set *s, const struct overlap_cell 
 	return g ? g->head : number_of(cell);
 }
 
+/* The first cell of the line where a value belongs. */
 static __u32 home_of(const struct overlap_set *s, __u32 tag)
 {
-	return tag >> 2 & (s->size - 1);
+	return (tag >> 2) * LINE_CELLS & (s->size - 1);
 }
 
 __u32 overlap_set_hash(const struct overlap_set *s, const struct flow_key *key)
@@ -106,7 +110,10 @@ static bool same_value(const struct overlap_set *s, const struct overlap_cell *c
 	return !differ;
 }
 
-/* The cell of the key's value on this side, or the empty one where it belongs. */
+/*
+ * Values stand in the first empty cell from their home on, and every line is filled from its beginning; so all that is
+ * looked at is mostly one cache line, and ends at an empty cell.
+ */
 static struct overlap_cell *find_cell(struct overlap_set *s, __u32 side, const struct flow_key *key, __u32 hash)
 {
 	for (__u32 i = home_of(s, hash);; i = (i + 1) & (s->size - 1)) {
@@ -124,10 +131,11 @@ static int make_cells(struct overlap_set *s, __u32 size)
 	struct overlap_cell *old = s->cells, *cells;
 	__u32 old_size = s->size;
 
-	cells = resize(s, NULL, 0, size * sizeof(*cells));
+	cells = size * sizeof(*cells) > *s->room ? NULL : aligned_alloc(LINE_SIZE, size * sizeof(*cells));
 	if (!cells)
 		return -ENOMEM;
 	memset(cells, 0, size * sizeof(*cells));
+	*s->room -= size * sizeof(*cells);
 	s->size = size;
 	for (__u32 n = 0; n < old_size; n++) {
 		__u32 i = home_of(s, old[n].tag);
@@ -143,19 +151,43 @@ static int make_cells(struct overlap_set *s, __u32 size)
 	return 0;
 }
 
-/* Closes the gap, so that every value is still found from where its hash points. */
+/* The last cell in use of the line that begins at first, which has one. */
+static struct overlap_cell *last_of_line(struct overlap_set *s, __u32 first)
+{
+	__u32 i = first + LINE_CELLS - 1;
+
+	while (!s->cells[i].tag)
+		i--;
+	return &s->cells[i];
+}
+
+/* A cell of the line whose value had no room in its home, or NULL. */
+static struct overlap_cell *guest_of_line(struct overlap_set *s, __u32 first)
+{
+	for (__u32 i = first; i < first + LINE_CELLS && s->cells[i].tag; i++)
+		if (home_of(s, s->cells[i].tag) != first)
+			return &s->cells[i];
+	return NULL;
+}
+
+/* The line's last value closes the gap; if the line was full, a guest of the next one may come nearer to its home. */
 static void clear_cell(struct overlap_set *s, struct overlap_cell *cell)
 {
-	__u32 mask = s->size - 1, gap = cell - s->cells;
-
-	for (__u32 i = (gap + 1) & mask; s->cells[i].tag; i = (i + 1) & mask) {
-		if (((i - home_of(s, s->cells[i].tag)) & mask) < ((i - gap) & mask))
-			continue;
-		s->cells[gap] = s->cells[i];
-		gap = i;
-	}
-	s->cells[gap].tag = 0;
 	s->used--;
+	for (;;) {
+		__u32 first = (cell - s->cells) & -LINE_CELLS, next = (first + LINE_CELLS) & (s->size - 1);
+		struct overlap_cell *last = last_of_line(s, first), *guest = NULL;
+
+		if (last == &s->cells[first + LINE_CELLS - 1])
+			guest = guest_of_line(s, next);
+		*cell = *last;
+		if (!guest) {
+			last->tag = 0;
+			return;
+		}
+		*last = *guest;
+		cell = guest;
+	}
 }
 
 int overlap_set_init(struct overlap_set *s, const struct flow_key *common, __u64 seed, size_t *room)
