@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 void emit_init(struct emit *e, FILE *out, bool json)
 {
@@ -28,9 +29,33 @@ static void put(struct emit *e, const char *key, json_t *value)
 
 static void open_container(struct emit *e, const char *key, json_t *container)
 {
+	json_t *outer = e->stack[e->depth - 1];
+
 	assert(e->depth < EMIT_DEPTH_MAX);
-	put(e, key, container);
+	/* An object without a key inside an object: the only thing that is said, so it is what is said. */
+	if (!key && json_is_object(outer)) {
+		json_decref(container);
+		container = outer;
+	} else {
+		put(e, key, container);
+	}
 	e->stack[e->depth++] = container;
+}
+
+/* JSON is UTF-8; names and what people type need not be: what is not becomes question marks. */
+static json_t *text_json(const char *value)
+{
+	json_t *text = json_string(value);
+	char *plain = text ? NULL : strdup(value);
+
+	if (!plain)
+		return text;
+	for (char *c = plain; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	text = json_string(plain);
+	free(plain);
+	return text;
 }
 
 void emit_open_object(struct emit *e, const char *key)
@@ -57,7 +82,7 @@ void emit_close(struct emit *e)
 void emit_str(struct emit *e, const char *key, const char *fmt, const char *value)
 {
 	if (e->json)
-		put(e, key, json_string(value));
+		put(e, key, text_json(value));
 	else if (fmt)
 		fprintf(e->text, fmt, value);
 }
@@ -143,7 +168,7 @@ int emit_error(struct emit *e, const char *text)
 		fprintf(stderr, "tcvsctl: %s\n", text);
 		return flush(e);
 	}
-	root = json_pack("{s:s}", "error", text);
+	root = json_pack("{s:o}", "error", text_json(text));
 	json_dumpf(root, e->out, JSON_INDENT(2));
 	fputc('\n', e->out);
 	json_decref(root);

@@ -25,7 +25,7 @@ struct emit {
 
 void emit_init(struct emit *e, FILE *out, bool json);
 
-/* Containers: key NULL inside an array.  Text has none. */
+/* Containers: key NULL inside an array, or for an object that is all a command says.  Text has none. */
 void emit_open_object(struct emit *e, const char *key);
 void emit_open_array(struct emit *e, const char *key);
 void emit_close(struct emit *e);

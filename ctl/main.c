@@ -56,9 +56,10 @@ static const struct command commands[] = {
 
 static int cmd_help(struct cmd *c, struct error *e)
 {
-	FILE *out = c->emit.out;
+	FILE *out = emit_stream(&c->emit);
 
-	(void)e;
+	if (!out)
+		return cmd_list_commands(c, e);
 	fprintf(out, "tcvsctl: control of tcvs datapaths\nusage: tcvsctl [OPTIONS] COMMAND [ARG...]\n\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].args, commands[i].help);
@@ -97,6 +98,7 @@ static int cmd_list_commands(struct cmd *c, struct error *e)
 		emit_open_object(&c->emit, NULL);
 		emit_str(&c->emit, "name", "  %s", commands[i].name);
 		emit_str(&c->emit, "args", " %s\n", commands[i].args);
+		emit_str(&c->emit, "help", NULL, commands[i].help);
 		emit_close(&c->emit);
 	}
 	emit_close(&c->emit);

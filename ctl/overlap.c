@@ -15,6 +15,8 @@
 enum {
 	/* An index costs as much as some scans. */
 	SCANS_BEFORE_INDEX = 4,
+	/* Of the machine's memory, for hash tables; flows of 64 masks take a kilobyte each if no bit is in all masks. */
+	MEMORY_PARTS = 4,
 	/* What a refusal has room for beside its own words. */
 	FLOW_TEXT_SIZE = 360,
 };
@@ -53,13 +55,20 @@ static __u32 scan(struct dp *dp, const struct contender *c)
 	return slot;
 }
 
+static size_t index_room(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && size > 0 ? (size_t)pages / MEMORY_PARTS * size : 0;
+}
+
 static __u32 find(struct dp *dp, const struct contender *c)
 {
 	struct overlap *o = dp->overlap;
 
 	/* Made once: after that it is there, or memory was short. */
 	if (o && ++o->scans == SCANS_BEFORE_INDEX)
-		o->index = overlap_index_make(dp);
+		o->index = overlap_index_make(dp, index_room());
 	return o && o->index ? overlap_index_find(o->index, c->key, c->mask, c->actions->action) : scan(dp, c);
 }
 

@@ -7,31 +7,23 @@
 
 #include "flow_table.h"
 #include "mask_table.h"
+#include "overlap_class.h"
 #include "overlap_filter.h"
 #include "overlap_set.h"
 #include "slots.h"
 #include "util.h"
 
 enum {
-	ROOM_MAX = 256 << 20,
 	BUCKETS = 1 << 14,
 	MEMBERS_MIN = 8,
 	/* So few flows are looked at faster than a set is. */
 	MEMBERS_SEARCHED = 8,
 	/* A mask's flows are searched so often before they are filed: that costs as much, and many pairs hardly meet. */
 	SEARCHES_PER_SET = 2,
+	SEARCHES_BY_NEW = 16,
 	/* A check without the filter costs as much as adding so many flows to it. */
 	FILTERED_PER_CHECK = 64,
 	NO_PLACE = 0xffffffff,
-};
-
-/* An action list that flows have; each is kept once, so that equal ones have one address. */
-struct action_class {
-	struct action_class *next;
-	__u32 hash;
-	__u32 flows;
-	__u32 count; /* ACTION_END not counted */
-	struct flow_action actions[];
 };
 
 struct filing {
@@ -41,14 +33,14 @@ struct filing {
 
 /* A mask that has flows. */
 struct indexed_mask {
-	struct overlap_mask m;
+	struct overlap_mask base;
 	const struct flow_key *key; /* in the table of masks */
 	__u32 flows;
 	__u32 free; /* the first free place, chained by slot */
 	__u32 end;  /* no place from here on is taken */
 	__u32 size;
-	const struct action_class *only; /* the actions that all its flows have, or NULL */
-	struct filing *filings;		 /* the sets that its flows are in */
+	const struct overlap_class *only; /* the actions that all its flows have, or NULL */
+	struct filing *filings;		  /* the sets that its flows are in */
 	__u32 filing_count;
 	struct overlap_meeting meetings[MASKS_MAX]; /* by the other mask's id */
 };
@@ -68,78 +60,15 @@ struct overlap_index {
 	__u64 searched_new;	 /* flows looked at one by one for masks that had none */
 	__u64 check;		 /* the last one's number, which the sets bear that it looked into, */
 	struct flow_key checked; /* and its key, of which they have the hash */
-	struct action_class *classes[BUCKETS];
+	struct overlap_classes classes;
 	struct overlap_set *sets[BUCKETS]; /* by their common masks */
 };
-
-/* --- action lists ------------------------------------------------------------------------------------------------- */
-
-static __u32 count_actions(const struct flow_action *actions)
-{
-	__u32 n = 0;
-
-	while (actions[n].type != ACTION_END)
-		n++;
-	return n;
-}
-
-static __u32 hash_bytes(const void *bytes, size_t size, __u64 seed)
-{
-	__u64 h = seed, word;
-
-	for (size_t at = 0; at < size; at += sizeof(word)) {
-		memcpy(&word, (const char *)bytes + at, sizeof(word));
-		h = __builtin_bswap64((h ^ word) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
-	}
-	return h >> 32;
-}
-
-static struct action_class *class_find(struct overlap_index *x, const struct flow_action *actions, __u32 count,
-				       __u32 hash)
-{
-	struct action_class *c = x->classes[hash % BUCKETS];
-
-	while (c && (c->hash != hash || c->count != count || memcmp(c->actions, actions, count * sizeof(*actions))))
-		c = c->next;
-	return c;
-}
-
-/* One more flow has it. */
-static struct action_class *class_get(struct overlap_index *x, const struct flow_action *actions)
-{
-	__u32 count = count_actions(actions), hash = hash_bytes(actions, count * sizeof(*actions), x->seed);
-	struct action_class *c = class_find(x, actions, count, hash);
-
-	if (!c) {
-		c = malloc(sizeof(*c) + count * sizeof(*actions));
-		if (!c)
-			return NULL;
-		*c = (struct action_class){ .next = x->classes[hash % BUCKETS], .hash = hash, .count = count };
-		memcpy(c->actions, actions, count * sizeof(*actions));
-		x->classes[hash % BUCKETS] = c;
-	}
-	c->flows++;
-	return c;
-}
-
-static void class_put(struct overlap_index *x, const struct action_class *c)
-{
-	struct action_class **at = &x->classes[c->hash % BUCKETS], *gone;
-
-	while (*at != c)
-		at = &(*at)->next;
-	if (--(*at)->flows)
-		return;
-	gone = *at;
-	*at = gone->next;
-	free(gone);
-}
 
 /* --- sets --------------------------------------------------------------------------------------------------------- */
 
 static struct overlap_set *set_get(struct overlap_index *x, const struct flow_key *common)
 {
-	__u32 hash = hash_bytes(common, sizeof(*common), x->seed);
+	__u32 hash = overlap_hash(common, sizeof(*common), x->seed);
 	struct overlap_set **bucket = &x->sets[hash % BUCKETS], *s = *bucket;
 
 	while (s && (s->hash != hash || memcmp(&s->common, common, sizeof(*common))))
@@ -175,7 +104,7 @@ static void set_put(struct overlap_index *x, struct overlap_set *s)
 static void fill_side(const struct indexed_mask *m, const struct filing *f)
 {
 	for (__u32 place = 0; place < m->end; place++) {
-		const struct flow_key *key = m->m.members[place].key;
+		const struct flow_key *key = m->base.members[place].key;
 
 		if (key && overlap_set_insert(f->set, f->side, place, key, overlap_set_hash(f->set, key))) {
 			overlap_set_end(f->set);
@@ -202,7 +131,7 @@ static struct overlap_set *file_mask(struct overlap_index *x, struct indexed_mas
 	}
 	new = &filings[m->filing_count++];
 	new->set = set;
-	if (set->cells && !overlap_set_open_side(set, &m->m, &new->side))
+	if (set->cells && !overlap_set_open_side(set, &m->base, &new->side))
 		fill_side(m, new);
 	else
 		overlap_set_end(set);
@@ -227,7 +156,7 @@ static void hash_values(struct overlap_index *x, const struct indexed_mask *m, c
 
 static void insert_into_sets(struct overlap_index *x, const struct indexed_mask *m, __u32 place)
 {
-	const struct flow_key *key = m->m.members[place].key;
+	const struct flow_key *key = m->base.members[place].key;
 
 	hash_values(x, m, key);
 	for (__u32 i = 0; i < m->filing_count; i++) {
@@ -240,7 +169,7 @@ static void insert_into_sets(struct overlap_index *x, const struct indexed_mask 
 
 static void remove_from_sets(struct overlap_index *x, const struct indexed_mask *m, __u32 place)
 {
-	const struct flow_key *key = m->m.members[place].key;
+	const struct flow_key *key = m->base.members[place].key;
 
 	hash_values(x, m, key);
 	for (__u32 i = 0; i < m->filing_count; i++) {
@@ -263,7 +192,7 @@ static void mask_free(struct overlap_index *x, struct indexed_mask *m)
 		set_put(x, f->set);
 	}
 	free(m->filings);
-	free(m->m.members);
+	free(m->base.members);
 	free(m);
 }
 
@@ -273,7 +202,7 @@ static struct indexed_mask *mask_make(struct overlap_index *x, struct dp *dp, __
 
 	if (!m)
 		return NULL;
-	m->m.id = id;
+	m->base.id = id;
 	m->key = &dp->masks[id].mask.key;
 	m->free = NO_PLACE;
 	x->unfit |= !overlap_filter_fits(&x->filter, m->key);
@@ -298,9 +227,9 @@ static void mask_drop(struct overlap_index *x, struct indexed_mask *m)
 	while (x->mask[at] != m)
 		at++;
 	x->mask[at] = x->mask[--x->mask_count];
-	x->by_id[m->m.id] = NULL;
+	x->by_id[m->base.id] = NULL;
 	for (__u32 i = 0; i < x->mask_count; i++)
-		x->mask[i]->meetings[m->m.id] = (struct overlap_meeting){};
+		x->mask[i]->meetings[m->base.id] = (struct overlap_meeting){};
 	mask_free(x, m);
 }
 
@@ -308,16 +237,16 @@ static int claim_place(struct indexed_mask *m, __u32 *place)
 {
 	if (m->free != NO_PLACE) {
 		*place = m->free;
-		m->free = m->m.members[*place].slot;
+		m->free = m->base.members[*place].slot;
 		return 0;
 	}
 	if (m->end == m->size) {
 		__u32 size = m->size ? 2 * m->size : MEMBERS_MIN;
-		void *members = realloc(m->m.members, size * sizeof(*m->m.members));
+		void *members = realloc(m->base.members, size * sizeof(*m->base.members));
 
 		if (!members)
 			return -ENOMEM;
-		m->m.members = members;
+		m->base.members = members;
 		m->size = size;
 	}
 	*place = m->end++;
@@ -338,8 +267,8 @@ static void make_filter(struct overlap_index *x)
 		const struct indexed_mask *m = x->mask[i];
 
 		for (__u32 place = 0; place < m->end; place++)
-			if (m->m.members[place].key)
-				overlap_filter_add(&x->filter, m->m.members[place].key, m->m.id);
+			if (m->base.members[place].key)
+				overlap_filter_add(&x->filter, m->base.members[place].key, m->base.id);
 	}
 	x->unfit = false;
 	x->unfiltered = 0;
@@ -352,7 +281,7 @@ static void add_to_filter(struct overlap_index *x, const struct indexed_mask *m,
 	if (x->filter.flows > x->filter.size / 2)
 		make_filter(x);
 	else
-		overlap_filter_add(&x->filter, key, m->m.id);
+		overlap_filter_add(&x->filter, key, m->base.id);
 }
 
 /* Masks may come one by one, each with fewer bits: the filter is made anew when it has been missed for long enough. */
@@ -384,15 +313,15 @@ int overlap_index_add(struct overlap_index *x, struct dp *dp, __u32 slot)
 {
 	struct flow *flow = dp_flow(dp, slot);
 	struct indexed_mask *m = x->by_id[flow->mask_id];
-	const struct action_class *class;
+	const struct overlap_class *class;
 	__u32 place;
 
 	if (make_places(x, dp) || (!m && !(m = mask_make(x, dp, flow->mask_id))) || claim_place(m, &place))
 		return -ENOMEM;
-	class = class_get(x, dp_actions(dp, flow));
+	class = overlap_class_get(&x->classes, dp_actions(dp, flow));
 	if (!class)
 		return -ENOMEM;
-	m->m.members[place] = (struct overlap_member){ .key = &flow->key, .actions = class, .slot = slot };
+	m->base.members[place] = (struct overlap_member){ .key = &flow->key, .actions = class, .slot = slot };
 	x->place[slot] = place;
 	if (!m->flows)
 		m->only = class;
@@ -409,12 +338,12 @@ void overlap_index_remove(struct overlap_index *x, struct dp *dp, __u32 slot)
 {
 	struct indexed_mask *m = x->by_id[dp_flow(dp, slot)->mask_id];
 	__u32 place = x->place[slot];
-	struct overlap_member *member = &m->m.members[place];
+	struct overlap_member *member = &m->base.members[place];
 
 	x->flows--;
 	m->flows--;
 	remove_from_sets(x, m, place);
-	class_put(x, member->actions);
+	overlap_class_put(&x->classes, member->actions);
 	*member = (struct overlap_member){ .slot = m->free };
 	m->free = place;
 	if (!m->flows)
@@ -424,10 +353,10 @@ void overlap_index_remove(struct overlap_index *x, struct dp *dp, __u32 slot)
 /* --- the search --------------------------------------------------------------------------------------------------- */
 
 static const struct overlap_member *search_members(const struct indexed_mask *m, const struct flow_key *key,
-						   const struct flow_key *mask, const struct action_class *class)
+						   const struct flow_key *mask, const struct overlap_class *class)
 {
 	for (__u32 place = 0; place < m->end; place++) {
-		const struct overlap_member *member = &m->m.members[place];
+		const struct overlap_member *member = &m->base.members[place];
 
 		if (member->key && member->actions != class && overlap_keys(key, mask, member->key, m->key))
 			return member;
@@ -444,8 +373,8 @@ struct suspect {
 struct search {
 	const struct flow_key *key;
 	const struct flow_key *mask;
-	const struct action_class *class; /* NULL = no flow has these actions */
-	struct overlap_meeting *meetings; /* of the mask, by the id of the other one */
+	const struct overlap_class *class; /* NULL = no flow has these actions */
+	struct overlap_meeting *meetings;  /* of the mask, by the id of the other one */
 	__u32 count;
 	struct suspect suspect[MASKS_MAX];
 };
@@ -453,7 +382,7 @@ struct search {
 /* The set where the flow meets those of a mask, or NULL if it is not worth one yet. */
 static struct overlap_set *meeting_set(struct overlap_index *x, struct search *q, struct indexed_mask *m)
 {
-	struct overlap_meeting *meeting = &q->meetings[m->m.id];
+	struct overlap_meeting *meeting = &q->meetings[m->base.id];
 	struct flow_key common;
 
 	if (meeting->set || m->end <= MEMBERS_SEARCHED)
@@ -489,7 +418,7 @@ static void list_suspects(struct overlap_index *x, struct search *q, const struc
 	for (__u32 i = 0; i < x->mask_count; i++) {
 		struct indexed_mask *m = x->mask[i];
 
-		if (m != own && may_be & overlap_filter_bit(m->m.id) && !(m->only && m->only == q->class))
+		if (m != own && may_be & overlap_filter_bit(m->base.id) && !(m->only && m->only == q->class))
 			suspect_mask(x, q, m);
 	}
 }
@@ -501,7 +430,7 @@ static const struct overlap_member *search_lost_set(struct overlap_index *x, str
 	const struct overlap_member *found = NULL;
 
 	for (__u32 i = 0; !found && i < x->mask_count; i++)
-		if (q->meetings[x->mask[i]->m.id].set == set)
+		if (q->meetings[x->mask[i]->base.id].set == set)
 			found = search_members(x->mask[i], q->key, q->mask, q->class);
 	return found;
 }
@@ -530,26 +459,25 @@ static __u32 search_suspects(struct overlap_index *x, struct search *q)
  */
 static void meet_all(struct overlap_index *x, struct overlap_meeting *meetings)
 {
-	bool patient = x->searched_new / SEARCHES_PER_SET <= x->flows;
+	bool patient = x->searched_new / SEARCHES_BY_NEW <= x->flows;
 
 	if (patient)
 		x->searched_new += x->flows;
 	for (__u32 i = 0; i < x->mask_count; i++)
-		meetings[x->mask[i]->m.id] =
+		meetings[x->mask[i]->base.id] =
 			(struct overlap_meeting){ .searched = patient ? 0 : FLOWS_LIMIT * SEARCHES_PER_SET };
 }
 
 __u32 overlap_index_find(struct overlap_index *x, const struct flow_key *key, const struct flow_key *mask,
 			 const struct flow_action *actions)
 {
-	__u32 count = count_actions(actions), hash = hash_bytes(actions, count * sizeof(*actions), x->seed);
 	struct overlap_meeting meetings[MASKS_MAX];
 	struct indexed_mask *own = find_mask(x, mask);
 	struct search q;
 
 	q.key = key;
 	q.mask = mask;
-	q.class = class_find(x, actions, count, hash);
+	q.class = overlap_class_find(&x->classes, actions);
 	q.meetings = own ? own->meetings : meetings;
 	q.count = 0;
 	if (!own)
@@ -560,18 +488,18 @@ __u32 overlap_index_find(struct overlap_index *x, const struct flow_key *key, co
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
-struct overlap_index *overlap_index_make(struct dp *dp)
+struct overlap_index *overlap_index_make(struct dp *dp, size_t room)
 {
 	struct overlap_index *x = calloc(1, sizeof(*x));
 	int err = 0;
 
 	if (!x)
 		return NULL;
-	x->room = ROOM_MAX;
+	x->room = room;
 	/* Secret, lest somebody who can name flows makes them collide; none (early in boot) is no other answer. */
 	if (getrandom(&x->seed, sizeof(x->seed), GRND_NONBLOCK) < 0)
 		x->seed = 0;
-	x->filter.seed = x->seed;
+	x->filter.seed = x->classes.seed = x->seed;
 	x->unfit = true;
 	for (__u32 slot = flow_next(dp, 0); !err && slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
 		err = overlap_index_add(x, dp, slot);
@@ -588,14 +516,7 @@ void overlap_index_free(struct overlap_index *x)
 		return;
 	for (__u32 i = 0; i < x->mask_count; i++)
 		mask_free(x, x->mask[i]);
-	for (__u32 i = 0; i < BUCKETS; i++) {
-		while (x->classes[i]) {
-			struct action_class *c = x->classes[i];
-
-			x->classes[i] = c->next;
-			free(c);
-		}
-	}
+	overlap_classes_end(&x->classes);
 	overlap_filter_end(&x->filter);
 	free(x->place);
 	free(x);

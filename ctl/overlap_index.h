@@ -6,16 +6,16 @@
  * filed once for every common mask that it has with another (overlap_set.h), when that is first asked for, and a new flow
  * costs one look for each mask of the table.  Masks that have the same bits in common with it share a set.
  *
- * The sets take ROOM_MAX bytes at most, and the rest a few dozen for each flow.  A mask that has no room for a set, or
- * not enough flows to deserve one, is searched flow by flow: slower, and never another answer.
+ * The sets take as many bytes as there is room for, and the rest a few dozen for each flow and mask.  Where there is no
+ * room for a set, and before it is worth one, a mask's flows are searched one by one: slower, and never another answer.
  */
 #pragma once
 
 #include "action_text.h"
 #include "dp.h"
 
-/* Of all flows that there are; NULL = no memory. */
-struct overlap_index *overlap_index_make(struct dp *dp);
+/* Of all flows that there are; room: for the sets, in bytes.  NULL = no memory. */
+struct overlap_index *overlap_index_make(struct dp *dp, size_t room);
 void overlap_index_free(struct overlap_index *index);
 
 /* The slot of a flow that overlaps a match of this key and mask, of another mask, with other actions; SLOT_NONE. */

@@ -111,8 +111,8 @@ static bool same_value(const struct overlap_set *s, const struct overlap_cell *c
 }
 
 /*
- * Values stand in the first empty cell from their home on, and every line is filled from its beginning; so all that is
- * looked at is mostly one cache line, and ends at an empty cell.
+ * A value stands as near to its home as it could, with no empty cell between; as homes are the beginnings of cache lines,
+ * all that is looked at is mostly one of them.
  */
 static struct overlap_cell *find_cell(struct overlap_set *s, __u32 side, const struct flow_key *key, __u32 hash)
 {
@@ -151,43 +151,19 @@ static int make_cells(struct overlap_set *s, __u32 size)
 	return 0;
 }
 
-/* The last cell in use of the line that begins at first, which has one. */
-static struct overlap_cell *last_of_line(struct overlap_set *s, __u32 first)
-{
-	__u32 i = first + LINE_CELLS - 1;
-
-	while (!s->cells[i].tag)
-		i--;
-	return &s->cells[i];
-}
-
-/* A cell of the line whose value had no room in its home, or NULL. */
-static struct overlap_cell *guest_of_line(struct overlap_set *s, __u32 first)
-{
-	for (__u32 i = first; i < first + LINE_CELLS && s->cells[i].tag; i++)
-		if (home_of(s, s->cells[i].tag) != first)
-			return &s->cells[i];
-	return NULL;
-}
-
-/* The line's last value closes the gap; if the line was full, a guest of the next one may come nearer to its home. */
+/* Closes the gap, so that every value is still found from its home on. */
 static void clear_cell(struct overlap_set *s, struct overlap_cell *cell)
 {
-	s->used--;
-	for (;;) {
-		__u32 first = (cell - s->cells) & -LINE_CELLS, next = (first + LINE_CELLS) & (s->size - 1);
-		struct overlap_cell *last = last_of_line(s, first), *guest = NULL;
+	__u32 mask = s->size - 1, gap = cell - s->cells;
 
-		if (last == &s->cells[first + LINE_CELLS - 1])
-			guest = guest_of_line(s, next);
-		*cell = *last;
-		if (!guest) {
-			last->tag = 0;
-			return;
-		}
-		*last = *guest;
-		cell = guest;
+	for (__u32 i = (gap + 1) & mask; s->cells[i].tag; i = (i + 1) & mask) {
+		if (((i - home_of(s, s->cells[i].tag)) & mask) < ((i - gap) & mask))
+			continue;
+		s->cells[gap] = s->cells[i];
+		gap = i;
 	}
+	s->cells[gap].tag = 0;
+	s->used--;
 }
 
 int overlap_set_init(struct overlap_set *s, const struct flow_key *common, __u64 seed, size_t *room)
