@@ -18,7 +18,7 @@
 #include "rig.h"
 #include "util.h"
 
-static const char *const names[] = { "key", "lookup", "forward" };
+static const char *const names[] = { "key", "lookup", "order", "forward", "control", "explosion", "rules" };
 
 bool wanted(const struct options *o, const char *name)
 {
@@ -70,6 +70,12 @@ static int run(const struct options *o, struct error *e)
 		err = bench_programs(o, &r, e);
 	if (!err && wanted(o, "forward"))
 		err = bench_forward(o, &r, e);
+	if (!err && wanted(o, "control"))
+		err = bench_control(o, &r, e);
+	if (!err && wanted(o, "explosion"))
+		err = bench_explosion(o, &r, e);
+	if (!err && o->only && wanted(o, "rules"))
+		err = bench_rules(o, &r, e);
 	if (err)
 		return err;
 	report_print(&r);
@@ -85,9 +91,24 @@ int main(int argc, char **argv)
 		{},
 	};
 	static const struct options full = {
-		.rounds = 9, .repeat = 1000000, .forward_rounds = 15, .forward_ns = 0.4e9
+		.rounds = 9,
+		.repeat = 500000,
+		.frames = 1 << 17,
+		.traffics = 3,
+		.forward_rounds = 15,
+		.forward_ns = 0.4e9,
+		.rest_s = 24,
+		.masks_per_command = 8,
 	};
-	static const struct options quick = { .rounds = 5, .repeat = 200000, .forward_rounds = 5, .forward_ns = 0.2e9 };
+	static const struct options quick = {
+		.rounds = 3,
+		.repeat = 200000,
+		.frames = 1 << 15,
+		.traffics = 1,
+		.forward_rounds = 5,
+		.forward_ns = 0.2e9,
+		.masks_per_command = 64,
+	};
 	struct options o = full;
 	const char *only = NULL;
 	struct error e;

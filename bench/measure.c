@@ -2,11 +2,14 @@
 #include "measure.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <bpf/bpf.h>
+
+#include "util.h"
 
 void samples_add(struct samples *s, double value)
 {
@@ -35,14 +38,6 @@ double samples_quantile(const struct samples *s, double q)
 	return sorted[below] + (sorted[below + 1] - sorted[below]) * (at - below);
 }
 
-static double clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1e9 + t.tv_nsec;
-}
-
 double now_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -51,6 +46,20 @@ double now_ns(void)
 double used_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+struct job *jobs_add(struct jobs *jobs, const char *what, int prog_fd, __u32 verdict, __u32 repeat)
+{
+	/* The last one is overwritten when there is no room; the table shows it. */
+	struct job *j = &jobs->job[jobs->count < JOBS_MAX ? jobs->count++ : jobs->count - 1];
+
+	memset(j, 0, sizeof(*j));
+	snprintf(j->what, sizeof(j->what), "%s", what);
+	j->prog_fd = prog_fd;
+	j->verdict = verdict;
+	j->repeat = repeat;
+	frame_make(&j->frame, FRAME_IPV4_UDP);
+	return j;
 }
 
 int job_run(struct job *j, __u32 repeat, struct error *e)
@@ -67,17 +76,30 @@ int job_run(struct job *j, __u32 repeat, struct error *e)
 	return 0;
 }
 
-/* By our own clock: the kernel's figure is in whole nanoseconds. */
-int jobs_round(struct job *jobs, unsigned int count, struct error *e)
+/*
+ * By our own clock, since the kernel's figure is in whole nanoseconds; by the time that this thread ran, since a test run
+ * never waits, and what others do on this CPU meanwhile is not its cost.
+ */
+int job_sample(struct job *j, struct error *e)
 {
-	for (unsigned int i = 0; i < count; i++) {
-		struct job *j = &jobs[i];
-		double start = now_ns();
-		int err = job_run(j, j->repeat, e);
+	double start;
+	int err;
 
-		if (err)
-			return err;
-		samples_add(&j->ns, (now_ns() - start) / j->repeat);
+	if (j->info) {
+		j->info->filter = j->filter;
+		j->info->cache_size = j->cache_size;
 	}
-	return 0;
+	start = used_ns();
+	err = job_run(j, j->repeat, e);
+	samples_add(&j->ns, (used_ns() - start) / j->repeat);
+	return err;
+}
+
+int jobs_round(struct jobs *jobs, struct error *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < jobs->count; i++)
+		err = job_sample(&jobs->job[i], e);
+	return err;
 }

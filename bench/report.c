@@ -42,6 +42,40 @@ struct figure *report_rate(struct report *r, const char *what, const struct samp
 	return f;
 }
 
+struct figure *report_ratio(struct report *r, const char *what, const struct samples *a, const struct samples *b)
+{
+	struct figure *f = report_add(r, what);
+	struct samples ratio = {};
+
+	for (unsigned int i = 0; i < a->count && i < b->count; i++)
+		samples_add(&ratio, a->value[i] / b->value[i]);
+	f->value = samples_quantile(&ratio, 0.5);
+	f->low = samples_quantile(&ratio, 0.25);
+	f->high = samples_quantile(&ratio, 0.75);
+	f->unit = "x";
+	return f;
+}
+
+struct figure *report_best_ratio(struct report *r, const char *what, const struct samples *a, const struct samples *b)
+{
+	struct figure *f = report_ratio(r, what, a, b);
+
+	f->value = samples_quantile(a, 0) / samples_quantile(b, 0);
+	return f;
+}
+
+void figure_at_most(struct figure *f, double limit)
+{
+	f->kind = LIMIT_AT_MOST;
+	f->limit = limit;
+}
+
+void figure_at_least(struct figure *f, double limit)
+{
+	f->kind = LIMIT_AT_LEAST;
+	f->limit = limit;
+}
+
 static bool is_met(const struct figure *f)
 {
 	return f->kind == LIMIT_AT_MOST ? f->value <= f->limit : f->value >= f->limit;
@@ -54,15 +88,15 @@ static const char *verdict(const struct figure *f)
 
 static void print_figure(const struct figure *f)
 {
-	printf("%-38s", f->what);
+	printf("%-52s", f->what);
 	if (f->ns > 0)
 		printf(" %9.2f %9.2f", f->ns, f->ns_median);
 	else
 		printf(" %9s %9s", "", "");
 	if (f->value > 0)
-		printf(" %9.3f %-4s", f->value, f->unit);
+		printf(" %9.3f %-5s", f->value, f->unit);
 	else
-		printf(" %9s %-4s", "", "");
+		printf(" %9s %-5s", "", "");
 	if (f->kind != LIMIT_NONE)
 		printf("  %s %-5g %s", f->kind == LIMIT_AT_MOST ? "<=" : ">=", f->limit, verdict(f));
 	if (f->high > 0)
@@ -72,7 +106,7 @@ static void print_figure(const struct figure *f)
 
 void report_print(const struct report *r)
 {
-	printf("%-38s %9s %9s %9s       limit\n", "what", "best ns", "median ns", "figure");
+	printf("%-52s %9s %9s %9s        limit\n", "what", "best ns", "median ns", "figure");
 	for (unsigned int i = 0; i < r->count; i++)
 		print_figure(&r->figure[i]);
 	if (r->stolen > 0.02)

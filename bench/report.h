@@ -16,18 +16,18 @@ enum limit {
 };
 
 struct figure {
-	char what[48];
+	char what[56];
 	double ns; /* best of the rounds; 0 = no time of its own */
 	double ns_median;
 	double value;	  /* in unit; what is held against the limit */
 	double low, high; /* quartiles of the rounds' values, or 0 */
-	const char *unit; /* "R", "Mpps", "x" */
+	const char *unit; /* "R", "Mpps", "x", "masks", "ms", "%" */
 	enum limit kind;
 	double limit;
 };
 
 struct report {
-	struct figure figure[64];
+	struct figure figure[128];
 	unsigned int count;
 	double r_ns;	   /* one R */
 	double stolen;	   /* share of the test runs' time in which our CPU did something else */
@@ -42,6 +42,15 @@ struct figure *report_time(struct report *r, const char *what, const struct samp
 
 /* A time for each frame as frames per second, median. */
 struct figure *report_rate(struct report *r, const char *what, const struct samples *ns);
+
+/* How many times b is a, in the median of the rounds, in which both were measured in turns. */
+struct figure *report_ratio(struct report *r, const char *what, const struct samples *a, const struct samples *b);
+
+/* The same of the best rounds: for programs that are timed alone, where only other people's work adds time. */
+struct figure *report_best_ratio(struct report *r, const char *what, const struct samples *a, const struct samples *b);
+
+void figure_at_most(struct figure *f, double limit);
+void figure_at_least(struct figure *f, double limit);
 
 void report_print(const struct report *r);
 int report_write_json(const struct report *r, const char *path, struct error *e);

@@ -3,9 +3,14 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
@@ -18,7 +23,14 @@
 
 #define BPFFS "/sys/fs/bpf"
 
-/* The last of the CPUs that we may use, since interrupts mostly go to the first; before all others who want it. */
+static cpu_set_t other_cpus;
+
+void rig_go_first(bool first)
+{
+	setpriority(PRIO_PROCESS, 0, first ? -20 : 0); /* where it is refused, figures vary more */
+}
+
+/* The last of the CPUs that we may use, since interrupts mostly go to the first. */
 static int use_one_cpu(struct error *e)
 {
 	cpu_set_t set;
@@ -28,11 +40,14 @@ static int use_one_cpu(struct error *e)
 		return error_set(e, errno, "the CPUs of this process are not known (%s)", strerror(errno));
 	while (cpu > 0 && !CPU_ISSET(cpu, &set))
 		cpu--;
+	if (CPU_COUNT(&set) > 1)
+		CPU_CLR(cpu, &set);
+	other_cpus = set;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		return error_set(e, errno, "cannot stay on CPU %d (%s)", cpu, strerror(errno));
-	setpriority(PRIO_PROCESS, 0, -20); /* where it is refused, figures vary more */
+	rig_go_first(true);
 	return 0;
 }
 
@@ -70,12 +85,31 @@ int rig_add_datapath(const char *name, const char *port1, const char *port2, str
 
 	if (err)
 		return err;
+	dp_write(*dp);
 	err = port_add(*dp, port1, 1, e);
 	if (!err)
 		err = port_add(*dp, port2, 2, e);
 	if (err)
 		dp_close(dp);
 	return err;
+}
+
+int rig_add_own_datapath(const char *name, struct dp **dp, __u32 *ifindex, struct error *e)
+{
+	char in[16], out[16];
+	__u32 peer;
+	int err;
+
+	snprintf(in, sizeof(in), "%.12s_in", name);
+	snprintf(out, sizeof(out), "%.11s_out", name);
+	err = rig_add_veth(in, out, ifindex, &peer, e);
+	return err ? err : rig_add_datapath(name, in, out, dp, e);
+}
+
+void rig_release(struct dp *dp)
+{
+	dp->info->dirty = DP_CLEAN;
+	flock(dp->dir_fd, LOCK_UN);
 }
 
 int rig_add_flow(struct dp *dp, const char *match_text, const char *actions_text, struct error *e)
@@ -115,4 +149,24 @@ int rig_detach(int prog_fd, __u32 ifindex, struct error *e)
 	if (bpf_obj_get_info_by_fd(prog_fd, &info, &len))
 		return error_set(e, errno, "a program's id is not known (%s)", strerror(errno));
 	return detach_clsact(ifindex, info.id, true, e);
+}
+
+int rig_start(void (*work)(void *arg), void *arg, pid_t *pid, struct error *e)
+{
+	fflush(NULL);
+	*pid = fork();
+	if (*pid < 0)
+		return error_set(e, errno, "no process to be had (%s)", strerror(errno));
+	if (*pid)
+		return 0;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sched_setaffinity(0, sizeof(other_cpus), &other_cpus);
+	work(arg);
+	_exit(0);
+}
+
+void rig_stop(pid_t pid)
+{
+	kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
 }
