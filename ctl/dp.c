@@ -289,6 +289,8 @@ int dp_open(const char *name, enum dp_mode mode, struct dp **out, struct error *
 	if (!dp)
 		return error_set(e, ENOMEM, "out of memory");
 	err = lock_dir(dp, mode, e);
+	if (err == -ENODEV)
+		dp_sweep(root); /* perhaps a killed command did not come to give it its name, or had taken it away */
 	if (!err)
 		err = check_abi(dp, e);
 	if (!err)

@@ -189,7 +189,7 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 
 	opterr = 0;
 	*name = NULL;
-	while (!unknown && (opt = getopt_long(argc, argv, "jmsqhV", options, NULL)) != -1) {
+	while (!unknown && (opt = getopt_long(argc, argv, ":jmsqhV", options, NULL)) != -1) {
 		if (opt == 'j')
 			json = true;
 		else if (opt == 'h' || opt == 'V')
@@ -204,6 +204,8 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 			unknown = true;
 	}
 	emit_init(&c->emit, stdout, json);
+	if (unknown && opt == ':')
+		return error_set(e, EINVAL, "option '%s' requires an argument", argv[optind - 1]);
 	if (unknown)
 		return error_set(e, EINVAL, "unknown option '%s'; use --help for help", argv[optind - 1]);
 	if (*name)

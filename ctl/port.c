@@ -193,10 +193,12 @@ static int record_port(struct dp *dp, __u32 port_no, const struct link_info *l, 
 
 static int prepare_device(const struct port_info *info, struct error *e)
 {
+	char name[24];
 	bool changed;
 	int err = link_set_promisc(info->ifindex, true, &changed, e);
 
-	return err ? err : link_set_lro(info->name, false, &changed, e);
+	/* The name of this moment: somebody may be renaming it. */
+	return err ? err : link_set_lro(link_name(info->ifindex, name), false, &changed, e);
 }
 
 /* Undoes what port_info says was done; a device that is gone needs nothing.  The first failure is reported. */
