@@ -3,6 +3,7 @@
 # make             build/tcvsctl                     make demo       two namespaces talk (root)
 # make test        every test (root)                 make check      style, include order, limits
 # make bench       the benchmark programs            make deps       Debian or Ubuntu packages (root)
+# make vmtest      the tests on other kernels
 # make install     PREFIX, DESTDIR                   make format     clang-format, in place
 #
 # V=1 shows the commands.  New source files are found by name: nothing here needs an edit for them.
@@ -28,7 +29,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all tests deps demo test check bench install uninstall format clean FORCE
+.PHONY: all tests deps demo test vmtest check bench install uninstall format clean FORCE
 
 all: $(BUILD)/tcvsctl
 
@@ -186,6 +187,12 @@ test:
 	$(Q)$(MAKE) --no-print-directory tests
 	@TCVSCTL=$(abspath $(BUILD)/tcvsctl) tests/run $(UNIT) $(PROG) $(wildcard tests/bats/*.bats) || \
 		{ kill -QUIT $$PPID; ! grep -q '^SigIgn:.*[4-7c-f]$$' /proc/$$PPID/status; }
+
+# Other kernels, under emulation; half an hour and more.  "vmtest/all short" takes a few minutes.
+vmtest:
+	$(Q)vmtest/deps
+	$(Q)$(MAKE) --no-print-directory tests
+	@vmtest/all full
 
 check:
 	$(Q)tests/tools/deps check

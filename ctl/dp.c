@@ -273,19 +273,21 @@ int dp_check_name(const char *name, struct error *e)
 
 int dp_open(const char *name, enum dp_mode mode, struct dp **out, struct error *e)
 {
-	char only[DP_NAME_LEN];
+	char only[DP_NAME_LEN] = "";
 	CLEANUP_DP struct dp *dp = NULL;
 	const char *root;
 	int err;
 
 	err = bpffs_root(&root, e);
 	if (!err && !name)
-		err = only_datapath(name ? NULL : only, e);
+		err = only_datapath(only, e);
+	if (!name)
+		name = only;
 	if (!err)
-		err = dp_check_name(name ? name : only, e);
+		err = dp_check_name(name, e);
 	if (err)
 		return err;
-	dp = dp_alloc(name ? name : only, root);
+	dp = dp_alloc(name, root);
 	if (!dp)
 		return error_set(e, ENOMEM, "out of memory");
 	err = lock_dir(dp, mode, e);

@@ -107,7 +107,7 @@ int dp_open(const char *name, enum dp_mode mode, struct dp **dp, struct error *e
 /* Changes a reader's lock into a writer's; was_dirty is looked at again. */
 int dp_lock_exclusive(struct dp *dp, struct error *e);
 
-/* The datapath is whole, and from now on a kill is repaired; until then what DP_DESTROY opened is undone. */
+/* The datapath is whole, and from now on a kill is repaired; until then what dp_create() made is undone. */
 void dp_write(struct dp *dp);
 
 /* Ends a writer's work (marks the datapath clean), unlocks and frees. */
