@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "assert_error.h"
 #include "dp.h"
 #include "link.h"
 #include "packet.h"
@@ -88,21 +89,3 @@ struct mask_hits mask_hits(struct world *w, __u32 slot); /* of the flow's mask *
 /* Counters rose by exactly this since the last call, and their sums are what dp_counters.h says. */
 #define assert_counted(w, ...) assert_counted_(w, (struct dp_counters){ __VA_ARGS__ })
 void assert_counted_(struct world *w, struct dp_counters rise);
-
-#define assert_ok(call) \
-	do { \
-		struct error said_ = { "" }; \
-		struct error *e = &said_; \
-		int err_ = (call); \
-		if (err_) \
-			fail_msg("%s: %d: %s", #call, err_, said_.text); \
-	} while (0)
-
-#define assert_refused(call, errnum, part) \
-	do { \
-		struct error said_ = { "" }; \
-		struct error *e = &said_; \
-		int err_ = (call); \
-		if (err_ != -(errnum) || !strstr(said_.text, part)) \
-			fail_msg("%s: %d: %s", #call, err_, said_.text); \
-	} while (0)

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 #include <net/if_arp.h>
 
+#include "assert_error.h"
 #include "attach.h"
 #include "link.h"
 #include "netns.h"
@@ -102,24 +103,6 @@ static __u32 prog_id(int fd)
 	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &len), 0);
 	return info.id;
 }
-
-#define assert_ok(call) \
-	do { \
-		struct error said_ = { "" }; \
-		struct error *e = &said_; \
-		int err_ = (call); \
-		if (err_) \
-			fail_msg("%s: %d: %s", #call, err_, said_.text); \
-	} while (0)
-
-#define assert_refused(call, errnum, part) \
-	do { \
-		struct error said_ = { "" }; \
-		struct error *e = &said_; \
-		assert_int_equal((call), -(errnum)); \
-		if (!strstr(said_.text, part) || strchr(said_.text, '\n')) \
-			fail_msg("%s: said: %s", #call, said_.text); \
-	} while (0)
 
 static void assert_hook(__u32 ifindex, __u32 id, enum port_attach how, __u32 before, __u32 after)
 {

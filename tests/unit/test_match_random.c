@@ -14,45 +14,16 @@
 
 #include "error.h"
 #include "field.h"
+#include "match_check.h"
 #include "match_text.h"
 #include "util.h"
 
 static const struct match_style plain, more = { .more = true };
 
-static char *printed(const struct match *m, const struct match_style *style)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	match_print(out, m, style);
-	fclose(out);
-	return text;
-}
-
-static void parse(const char *text, struct match *m)
-{
-	struct error e = { "" };
-
-	if (match_parse(text, NULL, m, &e))
-		fail_msg("'%s': %s", text, e.text);
-}
-
-static void assert_reads_back(const struct match *m, const struct match_style *style)
-{
-	CLEANUP_FREE char *text = printed(m, style);
-	struct match again;
-
-	parse(text, &again);
-	if (memcmp(&m->key, &again.key, sizeof(m->key)) || memcmp(&m->mask, &again.mask, sizeof(m->mask)))
-		fail_msg("'%s' is read as another match", text);
-}
-
 static void assert_both_read_back(const struct match *m)
 {
-	assert_reads_back(m, &plain);
-	assert_reads_back(m, &more);
+	assert_match_reads_back(m, NULL, &plain);
+	assert_match_reads_back(m, NULL, &more);
 }
 
 /* A random value with a random mask: wild, exact or in between. */
@@ -214,7 +185,7 @@ static void damaged_matches_are_survived(void **state)
 		struct match m;
 
 		match_randomize(&m, &seed);
-		text = printed(&m, i & 1 ? &more : &plain);
+		text = match_printed(&m, i & 1 ? &more : &plain);
 		text[rand_r(&seed) % strlen(text)] = " (),/=0x:.+-|a9\xff"[rand_r(&seed) % 16];
 		if (!match_parse(text, NULL, &m, &e) && m.present)
 			assert_both_read_back(&m);

@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "field.h"
+#include "match_check.h"
 #include "match_text.h"
 #include "util.h"
 
@@ -34,41 +35,16 @@ static const char *name_of(void *ctx, __u32 port)
 static const struct port_names names = { .number = number_of, .name = name_of };
 static const struct match_style plain, more = { .more = true }, by_name = { .names = &names };
 
-static char *printed(const struct match *m, const struct match_style *style)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	match_print(out, m, style);
-	fclose(out);
-	return text;
-}
-
 static void parse(const char *text, struct match *m)
 {
-	struct error e = { "" };
-
-	if (match_parse(text, &names, m, &e))
-		fail_msg("'%s': %s", text, e.text);
-}
-
-static void assert_reads_back(const struct match *m, const struct match_style *style)
-{
-	CLEANUP_FREE char *text = printed(m, style);
-	struct match again;
-
-	parse(text, &again);
-	if (memcmp(&m->key, &again.key, sizeof(m->key)) || memcmp(&m->mask, &again.mask, sizeof(m->mask)))
-		fail_msg("'%s' is read as another match", text);
+	match_parsed(text, &names, m);
 }
 
 static void assert_all_read_back(const struct match *m)
 {
-	assert_reads_back(m, &plain);
-	assert_reads_back(m, &more);
-	assert_reads_back(m, &by_name);
+	assert_match_reads_back(m, &names, &plain);
+	assert_match_reads_back(m, &names, &more);
+	assert_match_reads_back(m, &names, &by_name);
 }
 
 /* What Open vSwitch takes, and what it prints for it; NULL: the same. */
@@ -198,7 +174,7 @@ static void matches_are_read_and_printed(void **state)
 		struct match m;
 
 		parse(taken[i][0], &m);
-		text = printed(&m, &plain);
+		text = match_printed(&m, &plain);
 		assert_string_equal(text, taken[i][1] ? taken[i][1] : taken[i][0]);
 		assert_all_read_back(&m);
 	}
@@ -468,7 +444,7 @@ static void more_shows_what_applies(void **state)
 		struct match m;
 
 		parse(rows[i][0], &m);
-		text = printed(&m, &more);
+		text = match_printed(&m, &more);
 		assert_string_equal(text, rows[i][1]);
 	}
 }
@@ -480,10 +456,10 @@ static void names_are_printed_on_request(void **state)
 
 	(void)state;
 	parse("in_port(1),eth()", &m);
-	known = printed(&m, &by_name);
+	known = match_printed(&m, &by_name);
 	assert_string_equal(known, "in_port(eth1),eth()");
 	parse("in_port(2),eth()", &m);
-	unknown = printed(&m, &by_name);
+	unknown = match_printed(&m, &by_name);
 	assert_string_equal(unknown, "in_port(2),eth()");
 }
 
