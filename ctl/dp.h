@@ -63,7 +63,7 @@ struct dp {
 	struct slot_page *flow_slots;
 	struct slot_page *action_slots;
 	__u64 *filter;
-	void **pages[3]; /* enum dp_pages; mapped when first asked for */
+	void **pages[3]; /* enum dp_pages; of flows and statistics all from the start, of actions when asked for */
 	size_t pages_size[3];
 	struct btf *btf;     /* the program's types, for maps that are made later */
 	__u32 stale_classes; /* whose mask arrays must be made anew: dp_commit() */

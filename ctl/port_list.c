@@ -27,12 +27,11 @@ static void look_up(struct dp *dp, bool here, bool query, struct port_view *v)
 	v->gone = !here || link_get_by_index(v->info.ifindex, &v->link, &ignored);
 	if (v->gone)
 		return;
-	/* The host's end of the local port may have been moved elsewhere; it is still connected. */
-	if (shown != v->info.ifindex && link_get_by_index(shown, &v->link, &ignored))
-		return;
-	snprintf(v->name, sizeof(v->name), "%s", v->link.name);
 	if (query)
 		attach_query(v->info.ifindex, dp->prog_id, &v->attached, &ignored);
+	/* The host's end of the local port may have been moved elsewhere; it is still connected. */
+	if (shown == v->info.ifindex || !link_get_by_index(shown, &v->link, &ignored))
+		snprintf(v->name, sizeof(v->name), "%s", v->link.name);
 }
 
 int port_list(struct dp *dp, bool query, struct port_view **ports, size_t *count, struct error *e)

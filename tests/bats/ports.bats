@@ -98,6 +98,21 @@ ports() {
 	wait_for cmp "$BATS_TEST_TMPDIR/data" "$BATS_TEST_TMPDIR/copy"
 }
 
+@test "the local port is a port also when the host's end has been moved to another namespace" {
+	local attached
+
+	switch_up 1
+	attached=$(ports | grep "^  port 0: $DP (internal")
+	refute [ "${attached/detached/}" != "$attached" ]
+	ns_add host
+	in_ns sw ip link set "$DP" netns "$(ns host)"
+	assert_equal "$(ports | grep "^  port 0:")" "$attached"
+	in_ns host ip link set "$DP" up
+	flow_add "in_port(1),eth()" 0
+	frames check --send "$(dev h1)" "$(udp_frame 9)" 2
+	assert_equal "$(in_ns host ip -j -s link show dev "$DP" | jq '.[0].stats64.rx.packets')" 2
+}
+
 @test "the local port cannot be removed" {
 	switch_up 1
 	assert_refused '' del-if "$DP" "$DP"
