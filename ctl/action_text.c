@@ -42,7 +42,8 @@ static bool is_keyword(struct text word)
 static int output_append(struct action_list *l, __u32 port, struct error *e)
 {
 	if (l->count == FLOW_ACTIONS_MAX)
-		return error_set(e, E2BIG, "actions: more than %u records are not possible in one flow", FLOW_ACTIONS_MAX);
+		return error_set(e, E2BIG, "actions: more than %u records are not possible in one flow",
+				 FLOW_ACTIONS_MAX);
 	l->action[l->count++] = (struct flow_action){ .type = ACTION_OUTPUT, .port = port };
 	return 0;
 }

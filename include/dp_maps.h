@@ -32,7 +32,7 @@
 #include "flow_key.h"
 
 /* Changes whenever a pinned table's layout or meaning does. */
-#define DP_ABI	    1
+#define DP_ABI	    2
 #define DP_NAME_LEN 16 /* IFNAMSIZ: the local port is a device of this name */
 
 enum {
@@ -130,6 +130,9 @@ _Static_assert(sizeof(struct flow) == 256, "a flow entry is four cache lines");
 /* flow.mask_id of a flow that was deleted: it is in no table of masks, so that the cache cannot find it any more. */
 #define FLOW_DEAD 0xffffffffU
 
+/* No mask has this id. */
+#define MASK_NONE 0xffffffffU
+
 /* A slot that may have what a packet with this hash looks for; a hint, 0 = none. */
 struct cache_entry {
 	__u32 tag; /* the upper half of the packet's hash, never 0 */
@@ -207,12 +210,17 @@ struct datapath {
 	__u32 cache_size;	  /* entries a CPU in use; 0 or a power of two up to CACHE_MAX */
 	__u32 max_reactive_masks; /* of masks that only reactive flows use */
 	__u32 max_port_masks;	  /* of these, for one port */
+	/* The id of each class's first mask, or MASK_NONE: tried without asking for the class's array. */
+	__u32 first_mask[PACKET_CLASSES_END];
 };
 
 /* A CPU's own memory: the key of the packet at hand, the counters that no other CPU writes, and what saves calls. */
 struct cpu_state {
 	struct flow_key key;
-	__u64 busy; /* 1 while the program runs here */
+	__u32 busy;	   /* 1 while the program runs here */
+	__u32 class;	   /* enum packet_class of the last packet that tried masks */
+	__u32 tried_first; /* of the class's array one mask need not be tried again: 0 or 1 */
+	__u32 zero;
 	struct dp_counters count;
 	__u64 jiffies; /* when coarse_ns was read */
 	__u64 coarse_ns;

@@ -31,7 +31,9 @@ static struct action_list *actions(const char *text)
 }
 
 /* Outputs in one list; more copies at once would overflow the receiver's backlog. */
-enum { LONG_LIST = 128 };
+enum {
+	LONG_LIST = 128
+};
 
 /* PORT,PORT,...: so many outputs. */
 static struct action_list *outputs(__u32 count, __u32 port)
