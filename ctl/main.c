@@ -22,12 +22,12 @@ static int cmd_list_commands(struct cmd *c, struct error *e);
 
 static const struct command commands[] = {
 	{ "add-dp",
-	  "DP[,max_flows=N][,max_masks=N][,max_reactive_masks=N][,max_port_masks=N][,attach=tcx|clsact] [IF[,port_no=N]...]",
+	  "DP[,max_flows=N][,max_masks=N][,max_reactive_masks=N][,max_port_masks=N][,attach=tcx|clsact] [IF[,port_no=N][,peer=on]...]",
 	  1, -1, cmd_add_dp, "make a datapath, with its local port, and add interfaces" },
 	{ "del-dp", "DP", 1, 1, cmd_del_dp, "remove a datapath and all that belongs to it" },
-	{ "add-if", "DP IF[,port_no=N]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
+	{ "add-if", "DP IF[,port_no=N][,peer=on]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
 	{ "del-if", "DP IF...", 2, -1, cmd_del_if, "give interfaces (or port numbers) back" },
-	{ "set-if", "DP IF[,port_no=N][,type=T]...", 2, -1, cmd_set_if,
+	{ "set-if", "DP IF[,port_no=N][,type=T][,peer=on|off]...", 2, -1, cmd_set_if,
 	  "check that ports are as said; nothing can be changed" },
 	{ "dump-dps", "", 0, 0, cmd_dump_dps, "list datapaths" },
 	{ "show", "[-s] [DP...]", 0, -1, cmd_show, "show datapaths, their counters and ports" },

@@ -151,7 +151,14 @@ struct flow_stats {
 /* What the program needs of a port; ifindex 0 = no such port. */
 struct port {
 	__u32 ifindex;
-	__u32 flags;
+	__u32 flags; /* enum port_flag */
+	__u8 zero[2];
+	__u8 peer_mac[6];
+};
+
+enum port_flag {
+	/* The device is a veth whose other end is in another namespace: give that one its frames without a queue between. */
+	PORT_PEER = 1 << 0,
 };
 
 enum port_attach {
@@ -170,7 +177,9 @@ struct port_info {
 	__u32 cleared_lro;	/* we switched it off */
 	__u32 made_clsact;	/* the qdisc is ours */
 	__u32 unfinished;	/* being added or deleted: what is there is taken back if that was killed */
-	__u32 zero;
+	__u32 flags;		/* enum port_flag */
+	__u8 peer_mac[6];	/* of the veth's other end, when PORT_PEER was set */
+	__u8 zero[2];
 };
 
 enum slot_state {
