@@ -186,11 +186,13 @@ static int change_flow(struct cmd *c, struct flow_cmd *f, __u32 slot, struct err
 
 	if (err)
 		return err;
-	show_stats_line(c, f->dp, slot);
 	err = flow_set_actions(f->dp, slot, &f->actions, e);
-	if (!err && c->clear)
+	if (err)
+		return err;
+	show_stats_line(c, f->dp, slot);
+	if (c->clear)
 		flow_clear_counts(f->dp, slot);
-	return err;
+	return 0;
 }
 
 int cmd_mod_flow(struct cmd *c, struct error *e)

@@ -167,6 +167,16 @@ static void fields_print(FILE *out, const struct walk *w, const struct match_lev
 	}
 }
 
+void attribute_print(FILE *out, enum attribute attr, const struct match_level *l)
+{
+	static const struct match_style plain;
+	struct walk w = { .style = &plain };
+
+	fprintf(out, "%s(", attribute_info(attr)->name);
+	fields_print(out, &w, l, attr, 1);
+	putc(')', out);
+}
+
 static void level_print(FILE *out, const struct walk *w, unsigned int depth)
 {
 	const char *comma = "";
@@ -246,6 +256,14 @@ static json_t *attribute_json(const struct walk *w, const struct match_level *l,
 	for (entry = 0; entry < entries; entry++)
 		json_array_append_new(stack, entry_json(w, l, attr, entry));
 	return stack;
+}
+
+json_t *attribute_fields_json(enum attribute attr, const struct match_level *l)
+{
+	static const struct match_style plain;
+	struct walk w = { .style = &plain };
+
+	return entry_json(&w, l, attr, 0);
 }
 
 static json_t *level_json(const struct walk *w, unsigned int depth)

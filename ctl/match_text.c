@@ -315,6 +315,13 @@ static int fields_parse(struct parser *p, struct match_level *l, enum attribute 
 	return 0;
 }
 
+int attribute_parse(struct text body, enum attribute attr, struct match_level *l, struct error *e)
+{
+	struct parser p = { .e = e };
+
+	return fields_parse(&p, l, attr, body);
+}
+
 /* Is each value of the body masked with zero?  The values themselves may be of any form. */
 static bool all_wild(struct text body)
 {

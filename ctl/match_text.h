@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
+#include "field.h"
 #include "match.h"
 #include "net_text.h"
 
@@ -32,3 +33,11 @@ void match_print(FILE *out, const struct match *m, const struct match_style *sty
 
 /* Without what is wild: {"in_port": 1, "eth": {"src": "02:..", "dst": {"value": "..", "mask": ".."}}, ...}. */
 json_t *match_json(const struct match *m);
+
+/*
+ * One attribute, as set() has it.  The body is what its parentheses hold; key bits outside the mask stay in the level,
+ * for whoever wants to refuse them.  Ports have no names here.
+ */
+int attribute_parse(struct text body, enum attribute attr, struct match_level *l, struct error *e);
+void attribute_print(FILE *out, enum attribute attr, const struct match_level *l); /* with its name */
+json_t *attribute_fields_json(enum attribute attr, const struct match_level *l);
