@@ -10,6 +10,7 @@
 
 #include "action_text.h"
 #include "error.h"
+#include "list_check.h"
 #include "util.h"
 
 static int number_of(void *ctx, const char *name, __u32 *port)
@@ -34,18 +35,6 @@ static const char *name_of(void *ctx, __u32 port)
 
 static const struct port_names names = { .number = number_of, .name = name_of };
 
-static char *printed(const struct flow_action *a, const struct port_names *by)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	assert_non_null(out);
-	actions_print(out, a, by);
-	fclose(out);
-	return text;
-}
-
 static void lists_are_read_and_printed(void **state)
 {
 	static const char *const rows[][2] = {
@@ -65,7 +54,7 @@ static void lists_are_read_and_printed(void **state)
 
 		if (actions_parse(rows[i][0], &names, &l, &e))
 			fail_msg("'%s': %s", rows[i][0], e.text);
-		text = printed(l.action, NULL);
+		text = actions_printed(l.action, NULL);
 		assert_string_equal(text, rows[i][1]);
 	}
 }
@@ -118,18 +107,8 @@ static const char *const refused[][2] = {
 
 static void what_is_not_possible_is_named(void **state)
 {
-	size_t i;
-
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(refused); i++) {
-		struct error e = { "" };
-		struct action_list l;
-
-		if (actions_parse(refused[i][0], &names, &l, &e) >= 0)
-			fail_msg("'%s' was taken", refused[i][0]);
-		if (!strstr(e.text, refused[i][1]))
-			fail_msg("'%s': %s", refused[i][0], e.text);
-	}
+	assert_actions_refused(refused, ARRAY_SIZE(refused), &names);
 }
 
 static void a_list_has_a_limit(void **state)
@@ -159,7 +138,7 @@ static void names_read_back(void **state)
 
 	(void)state;
 	assert_int_equal(actions_parse("0,1,2,3,4,5,6", &names, &l, &e), 0);
-	text = printed(l.action, &names);
+	text = actions_printed(l.action, &names);
 	assert_string_equal(text, "br0,eth1,2wan,3,4,5,6");
 }
 
