@@ -169,8 +169,9 @@ static void fields_print(FILE *out, const struct walk *w, const struct match_lev
 
 void attribute_print(FILE *out, enum attribute attr, const struct match_level *l)
 {
-	static const struct match_style plain;
-	struct walk w = { .style = &plain };
+	/* skb_mark() has no text for nothing: 0/0 it is. */
+	const struct match_style style = { .more = !attribute_info(attr)->fields->name };
+	struct walk w = { .style = &style };
 
 	fprintf(out, "%s(", attribute_info(attr)->name);
 	fields_print(out, &w, l, attr, 1);

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "action_set.h"
 #include "list_check.h"
+#include "match_text.h"
 #include "util.h"
 
 #define FULL_IPV4 "set(ipv4(src=1.1.1.1,dst=2.2.2.2,proto=6,tos=0,ttl=64,frag=no)),2"
@@ -43,6 +45,7 @@ static const char *const taken[][3] = {
 	{ "set(skb_priority(0x10/0xf0)),2", NULL,
 	  "[{\"set\":{\"skb_priority\":{\"value\":16,\"mask\":240}}},{\"output\":2}]" },
 	{ "set(skb_mark(5)),2", "set(skb_mark(0x5)),2", "[{\"set\":{\"skb_mark\":5}},{\"output\":2}]" },
+	{ "set(skb_mark(0/0)),2", NULL, "[{\"set\":{\"skb_mark\":{\"value\":0,\"mask\":0}}},{\"output\":2}]" },
 	{ "set(ipv4())", NULL, "[{\"set\":{\"ipv4\":{}}}]" },
 	{ "set(ipv4(tos=0/0)),set(tcp()),set(eth()),set(ipv6()),2", "set(ipv4()),set(tcp()),set(eth()),set(ipv6()),2",
 	  NULL },
@@ -234,6 +237,59 @@ static void a_set_has_room_in_the_list_or_is_refused(void **state)
 	assert_actions_refused(row, 1, NULL);
 }
 
+static void random_field(struct match_level *l, const struct field *f, unsigned int *seed)
+{
+	struct field_value value = { .number = rand_r(seed) }, mask = { .number = rand_r(seed) & rand_r(seed) };
+	unsigned int i, kind = rand_r(seed) % 3;
+
+	for (i = 0; i < f->size; i++) {
+		value.bytes[i] = rand_r(seed);
+		mask.bytes[i] = kind == 2 ? 0xff : kind ? rand_r(seed) & rand_r(seed) : 0;
+	}
+	if (kind != 1)
+		mask.number = kind ? ~0u : 0;
+	for (i = 0; i < f->size; i++)
+		value.bytes[i] &= mask.bytes[i];
+	value.number &= mask.number;
+	field_put(&l->key, f, 0, &value);
+	field_put(&l->mask, f, 0, &mask);
+}
+
+/* Exact, wild and odd masks of all fields. */
+static void any_set_reads_back(void **state)
+{
+	static const enum attribute attrs[] = { ATTR_ETH, ATTR_IPV4, ATTR_IPV6,		ATTR_TCP,
+						ATTR_UDP, ATTR_SCTP, ATTR_SKB_PRIORITY, ATTR_SKB_MARK };
+	unsigned int seed = 1, i;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		enum attribute attr = attrs[rand_r(&seed) % ARRAY_SIZE(attrs)];
+		const struct field *f = attribute_info(attr)->fields;
+		struct match_level level = { 0 }, again;
+		CLEANUP_FREE char *text = NULL;
+		struct action_list l;
+		size_t size;
+		FILE *out;
+
+		for (; f->size; f++) {
+			if (!f->name || (strcmp(f->name, "proto") && strcmp(f->name, "frag")))
+				random_field(&level, f, &seed);
+		}
+		out = open_memstream(&text, &size);
+		assert_non_null(out);
+		fputs("set(", out);
+		attribute_print(out, attr, &level);
+		fputs(")", out);
+		fclose(out);
+		actions_parsed(text, &l);
+		assert_int_equal(set_attribute(l.action, &again), attr);
+		if (memcmp(&level, &again, sizeof(level)))
+			fail_msg("'%s' is read as another set()", text);
+		assert_actions_print(text, NULL, NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +301,7 @@ int main(void)
 		cmocka_unit_test(a_full_set_names_proto_and_frag),
 		cmocka_unit_test(a_set_of_nothing_writes_nothing),
 		cmocka_unit_test(a_set_has_room_in_the_list_or_is_refused),
+		cmocka_unit_test(any_set_reads_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
