@@ -10,6 +10,7 @@
 #include "action_set.h"
 #include "action_vlan.h"
 #include "error.h"
+#include "pedit_text.h"
 #include "util.h"
 
 #define BLANKS " \t\r\n"
@@ -25,14 +26,15 @@ static const struct action_kind {
 	[ACTION_SET] = { "set", "set_masked", false, set_parse, set_print, set_json },
 	[ACTION_PUSH_VLAN] = { "push_vlan", NULL, false, push_vlan_parse, push_vlan_print, push_vlan_json },
 	[ACTION_POP_VLAN] = { "pop_vlan", NULL, true, pop_vlan_parse, pop_vlan_print, pop_vlan_json },
+	[ACTION_PEDIT] = { "pedit", NULL, false, pedit_parse, pedit_print, pedit_json },
 	[ACTION_CSUM] = { "csum", NULL, false, csum_parse, csum_print, csum_json },
 };
 
 /* What Open vSwitch and tc have and this version has not. */
 static const char *const unsupported[] = {
-	"add_mpls", "check_pkt_len", "clone",	"ct",	    "ct_clear", "dec_ttl", "hash",	"lb_output",
-	"meter",    "pedit",	     "pop_eth", "pop_mpls", "pop_nsh",	"psample", "push_eth",	"push_mpls",
-	"push_nsh", "recirc",	     "sample",	"tnl_pop",  "tnl_push", "trunc",   "userspace",
+	"add_mpls", "check_pkt_len", "clone",	 "ct",	     "ct_clear", "dec_ttl",   "hash",	   "lb_output",
+	"meter",    "pop_eth",	     "pop_mpls", "pop_nsh",  "psample",	 "push_eth",  "push_mpls", "push_nsh",
+	"recirc",   "sample",	     "tnl_pop",	 "tnl_push", "trunc",	 "userspace",
 };
 
 static bool is_drop(struct text word)

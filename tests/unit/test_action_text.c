@@ -100,7 +100,6 @@ static const char *const refused[][2] = {
 	{ "pop_vlans,2", "actions: 'pop_vlans' is neither an action nor a port" },
 	{ "ct,2", "actions: ct is not supported by this version" },
 	{ "ct_clear", "actions: ct_clear is not supported by this version" },
-	{ "pedit(ex munge ip ttl set 10),2", "actions: pedit is not supported by this version" },
 	{ "trunc(100),2", "actions: trunc is not supported by this version" },
 	{ "userspace(pid=1)", "actions: userspace is not supported by this version" },
 };
