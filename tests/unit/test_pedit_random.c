@@ -151,7 +151,7 @@ static void random_frame(struct pedit_model *m, __u8 *memory)
 	int i;
 
 	m->headroom = below(3) ? 0 : below(HEADROOM + 1);
-	m->len = FRAME_MIN + below(FRAME_MAX - FRAME_MIN + 1);
+	m->len = FRAME_MIN + below(below(3) ? FRAME_MAX - FRAME_MIN + 1 : 4);
 	m->frame = memory + HEADROOM;
 	for (i = 0; i < HEADROOM + FRAME_MAX; i++)
 		memory[i] = below(3) ? random() : 0xff * below(2);
