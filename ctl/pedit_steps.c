@@ -30,6 +30,12 @@ static bool always_there(enum pedit_base base, int offset)
 	return base == PEDIT_ETH && offset >= 0 && offset <= 8;
 }
 
+/* What it writes may be the length of the IP header, by which its own base is found. */
+static bool may_move_base(enum pedit_base base, int offset)
+{
+	return (base == PEDIT_TCP || base == PEDIT_UDP) && offset < 0;
+}
+
 static int last_offset(const struct write *w)
 {
 	return w->offset + 4 * ((int)w->words - 1);
@@ -63,7 +69,7 @@ static bool write_join(struct write *w, const struct flow_action *key)
 {
 	int offset = key->pedit_key.offset, last = last_offset(w), first = w->offset;
 
-	if (!w->words || w->base != key->key.base)
+	if (!w->words || w->base != key->key.base || may_move_base(w->base, first))
 		return false;
 	if (always_there(w->base, offset) && always_there(w->base, first) && always_there(w->base, last)) {
 		first = offset < first ? offset : first;

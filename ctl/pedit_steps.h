@@ -7,6 +7,8 @@
  * that fails.  So a key joins a write only if it sets, at an offset known here, the write's last word or the one after
  * it.  Two keys of one word compose: ((x & m1) ^ v1) & m2 ^ v2 = x & (m1 & m2) ^ ((v1 & m2) ^ v2).
  *
+ * A TCP or UDP key before its header may change the IP header that says where the next key counts from: it stays alone.
+ *
  * The first three words of an Ethernet frame are always there, since a frame has 14 bytes: these merge in any order, and
  * setting both MAC addresses is one write.
  */

@@ -9,6 +9,20 @@ static bool inside(const struct pedit_model *m, int offset, int bytes)
 	return offset >= -m->headroom && offset <= m->len - bytes;
 }
 
+/* Each key looks for its header again: one before it may have changed where that is. */
+static int base_of(const struct pedit_model *m, enum pedit_base base)
+{
+	int ip = m->base[PEDIT_NETWORK], words;
+
+	if (m->base[base] != PEDIT_MODEL_BY_IHL)
+		return m->base[base];
+	if (!inside(m, ip, 20))
+		return PEDIT_MODEL_NO_HEADER;
+	words = m->frame[ip] & 0xf;
+	/* Linux 7.3 asks; before, a header of no length was taken. */
+	return words < 5 ? PEDIT_MODEL_NO_HEADER : ip + words * 4;
+}
+
 /* The sum is that of the words as they lie in memory: on a little-endian host a carry moves to the next byte. */
 static __u32 word_changed(__u32 word, const struct flow_action *key)
 {
@@ -21,7 +35,7 @@ static __u32 word_changed(__u32 word, const struct flow_action *key)
 
 static int key_execute(struct pedit_model *m, const struct flow_action *key)
 {
-	int base = m->base[key->key.base], offset = base + key->pedit_key.offset;
+	int base = base_of(m, key->key.base), offset = base + key->pedit_key.offset;
 	__u32 word;
 
 	if (base == PEDIT_MODEL_NO_HEADER)
@@ -56,7 +70,7 @@ int pedit_model_keys(struct pedit_model *m, const struct flow_action *key, unsig
 static int write_execute(struct pedit_model *m, const struct flow_action *write)
 {
 	const struct flow_action *masks = write + 1;
-	int base = m->base[write->write.base], i;
+	int base = base_of(m, write->write.base), i;
 	__u32 word;
 
 	if (base == PEDIT_MODEL_NO_HEADER)

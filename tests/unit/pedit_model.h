@@ -11,13 +11,14 @@
 
 enum {
 	PEDIT_MODEL_NO_HEADER = -1000000,
+	PEDIT_MODEL_BY_IHL, /* behind the IPv4 header, as its length then is */
 };
 
 struct pedit_model {
 	__u8 *frame;  /* its first byte; so many bytes before it may be written, too */
 	int headroom; /* of the packet's memory: act_pedit writes there */
 	int len;
-	int base[PEDIT_BASES]; /* bytes from the frame's first one, or PEDIT_MODEL_NO_HEADER */
+	int base[PEDIT_BASES]; /* bytes from the frame's first one, or one of the above */
 };
 
 /* 0, or -1 when a key failed: those after it were skipped. */

@@ -55,7 +55,7 @@ static __u32 word(void)
 static unsigned int random_key(unsigned int mode, struct flow_action *key)
 {
 	bool ex = mode & ACTION_F_EX, far = !below(50);
-	int offset = far ? 4 * ((int)below(16384) - 8192) : 4 * ((int)below(14) - 4);
+	int offset = far ? 4 * ((int)below(16384) - 8192) : 4 * ((int)below(16) - 6);
 
 	*key = pedit_key(ex ? below(PEDIT_BASES) : PEDIT_NETWORK, offset, ex && !below(4), word(), word());
 	if (!below(8)) {
@@ -157,7 +157,9 @@ static void random_frame(struct pedit_model *m, __u8 *memory)
 		memory[i] = below(3) ? random() : 0xff * below(2);
 	m->base[PEDIT_ETH] = 0;
 	m->base[PEDIT_NETWORK] = m->base[PEDIT_IP4] = m->base[PEDIT_IP6] = below(2) ? 14 : 18;
-	m->base[PEDIT_TCP] = m->base[PEDIT_UDP] = below(4) ? 34 + 4 * (int)below(4) : PEDIT_MODEL_NO_HEADER;
+	m->base[PEDIT_TCP] = m->base[PEDIT_UDP] = below(8) ? PEDIT_MODEL_BY_IHL : PEDIT_MODEL_NO_HEADER;
+	if (below(8))
+		m->frame[m->base[PEDIT_NETWORK]] = 0x45 + below(4);
 }
 
 static void steps_do_what_the_keys_do(void **state)

@@ -229,6 +229,7 @@ static const struct {
 	{ "ex munge ip6 src set ::1 munge ip6 dst set ::1", "332" },
 	{ "munge offset 0 u8 set 1 munge offset 4 u8 at 0 f 2 set 1 munge offset 8 u8 set 1", "101" },
 	{ "munge offset 0 u8 set 1 munge offset 8 u8 set 1", "11" },
+	{ "ex munge tcp-20 val 45000000 mask 00ffffff munge tcp-20 val 0 mask 0 munge tcp-16 val 0 mask 0", "111" },
 	{ "munge offset 32764 u32 set 1 munge offset -32768 u32 set 1", "11" },
 };
 
