@@ -44,22 +44,23 @@ assert_no_checksum_errors() {
 	assert_equal "left $(checksum_errors left), right $(checksum_errors right)" "left 0, right 0"
 }
 
-# transfer FROM TO ADDRESS tcp|udp: a file's bytes arrive as they left.  UDP datagrams are sent slowly enough for any
-# receiver, in sizes up to the largest, which is fragmented.
+# transfer FROM TO ADDRESS tcp|udp [CLIENT-ADDRESS] [CLIENT-PORT]: a file's bytes arrive as they left, sent to ADDRESS or
+# what the client takes for it.  UDP datagrams are sent slowly enough for any receiver, in sizes up to the largest, which
+# is fragmented.
 transfer() {
-	local data=$BATS_TEST_TMPDIR/data copy=$BATS_TEST_TMPDIR/copy
+	local data=$BATS_TEST_TMPDIR/data copy=$BATS_TEST_TMPDIR/copy target=${5:-$3} port=${6:-$SERVICE}
 
 	rm -f "$copy"
 	if [[ $4 == tcp ]]; then
-		head -c 30000000 /dev/urandom >"$data"
+		head -c "${TRANSFER_BYTES:-30000000}" /dev/urandom >"$data"
 		background "$2" socat -u "TCP-LISTEN:$SERVICE,pf=$(family "$3"),reuseaddr" "CREATE:$copy"
 		wait_for listening "$2" -t "$SERVICE"
-		in_ns "$1" socat -u "OPEN:$data" "TCP:$(bracket "$3"):$SERVICE"
+		in_ns "$1" socat -u "OPEN:$data" "TCP:$(bracket "$target"):$port"
 		wait_for cmp "$data" "$copy"
 	else
 		background "$2" /usr/bin/python3 "$TOOLS/udp_echo.py" server "$3" "$SERVICE"
 		wait_for listening "$2" -u "$SERVICE"
-		in_ns "$1" /usr/bin/python3 "$TOOLS/udp_echo.py" client "$3" "$SERVICE"
+		in_ns "$1" /usr/bin/python3 "$TOOLS/udp_echo.py" client "$target" "$port" "${UDP_LARGEST:-65000}"
 		end_process "$BACKGROUND"
 	fi
 }
