@@ -146,8 +146,11 @@ static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 
 static int add_flow(struct cmd *c, struct flow_cmd *f, struct error *e)
 {
-	int err = c->overlap ? 0 : overlap_check_new(f->dp, &f->match, &f->actions, e);
+	int err = match_supported(&f->match, e);
 
+	if (err)
+		return error_prefix(e, err, "parsing flow key (%s)", strerror(-err));
+	err = c->overlap ? 0 : overlap_check_new(f->dp, &f->match, &f->actions, e);
 	return err ? err : flow_add(f->dp, &f->match, &f->actions, e);
 }
 

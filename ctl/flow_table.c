@@ -57,6 +57,9 @@ int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
 
 	if (match->has_ufid && !match->present)
 		return ufid_find(dp, match->ufid, slot);
+	/* What cannot be matched is not installed. */
+	if (match->foreign)
+		return -ENOENT;
 	id = mask_find(dp->masks, MASKS_MAX, &match->mask);
 	if (id == MASK_NONE)
 		return -ENOENT;
