@@ -49,6 +49,9 @@ static const struct command commands[] = {
 	{ "cache-get-size", "[DP]", 0, 1, cmd_cache_get_size, "show the size of the mask cache" },
 	{ "cache-set-size", "DP masks-cache N", 3, 3, cmd_cache_set_size,
 	  "set it: 0 = off, or a power of two up to 4096" },
+	{ "parse-flow", "[-m] [--check] FLOW [ACTIONS]", 1, 2, cmd_parse_flow,
+	  "show how a flow is read, in canonical form; --check: what add-flow would make of it" },
+	{ "parse-actions", "[-m] ACTIONS", 1, 1, cmd_parse_actions, "show how actions are read, in canonical form" },
 	{ "version", "", 0, 0, cmd_version, "show the version" },
 	{ "list-commands", "", 0, 0, cmd_list_commands, "list commands and their arguments" },
 	{ "help", "", 0, 0, cmd_help, "show this help" },
@@ -77,6 +80,7 @@ static int cmd_help(struct cmd *c, struct error *e)
 		"      --may-create  mod-flow: add the flow if it is not there\n"
 		"      --overlap     add and change flows that some packet shares with others of different actions\n"
 		"      --reactive    flows that are added answer packets: the limits on such flows' masks hold\n"
+		"      --check       parse-flow: the rules of the datapath, too\n"
 		"      --debug       what the kernel says when the program is loaded\n"
 		"  -h, --help        this help\n"
 		"  -V, --version     the version\n");
@@ -121,6 +125,7 @@ enum {
 	OPT_MAY_CREATE,
 	OPT_OVERLAP,
 	OPT_REACTIVE,
+	OPT_CHECK,
 	OPT_DEBUG
 };
 
@@ -140,6 +145,7 @@ static const struct option options[] = {
 	{ "may-create", no_argument, NULL, OPT_MAY_CREATE },
 	{ "overlap", no_argument, NULL, OPT_OVERLAP },
 	{ "reactive", no_argument, NULL, OPT_REACTIVE },
+	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "debug", no_argument, NULL, OPT_DEBUG },
 	{ NULL, 0, NULL, 0 },
 };
@@ -174,6 +180,8 @@ static bool *switch_of(struct cmd *c, int opt)
 		return &c->reactive;
 	case OPT_OVERLAP:
 		return &c->overlap;
+	case OPT_CHECK:
+		return &c->check;
 	case OPT_DEBUG:
 		return &debug;
 	default:
@@ -218,6 +226,12 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 	return 0;
 }
 
+static bool needs_root(const struct command *command)
+{
+	return command->run != cmd_help && command->run != cmd_version && command->run != cmd_list_commands &&
+	       command->run != cmd_parse_flow && command->run != cmd_parse_actions;
+}
+
 static int run_command(struct cmd *c, const char *name, struct error *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -230,8 +244,7 @@ static int run_command(struct cmd *c, const char *name, struct error *e)
 					 command->min_args);
 		if (command->max_args >= 0 && c->argc > command->max_args)
 			return error_set(e, EINVAL, "'%s' command takes at most %d arguments", name, command->max_args);
-		if (geteuid() && command->run != cmd_help && command->run != cmd_version &&
-		    command->run != cmd_list_commands)
+		if (geteuid() && needs_root(command))
 			return error_set(e, EPERM, "%s: must be run as root (Operation not permitted)", name);
 		return c->netns && netns_enter_name(c->netns, e) ? -EINVAL : command->run(c, e);
 	}
