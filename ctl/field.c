@@ -131,7 +131,8 @@ static const struct attribute_info attributes[ATTRIBUTES] = {
 			  FIELDS({ "nd_reserved", FIELD_HEX0, FNUM(nd_ext.reserved, 32) },
 				 { "nd_options_type", FIELD_DEC, FNUM(nd_ext.options_type, 8) }),
 			  .flags = ATTR_REFINES,
-			  .why_not = "ND extensions cannot be matched by this datapath, nor by that of the kernel" },
+			  .why_not =
+				  "ND extensions cannot be matched, neither by this datapath nor by that of the kernel" },
 	[ATTR_TCP_FLAGS] = { "tcp_flags", FIELDS({ NULL, FIELD_TCP_FLAGS, BE(tcp_flags_be, 12), .mask_bits = 16 }),
 			     .flags = ATTR_REFINES, .eth_type = { ETH_P_IP, ETH_P_IPV6 }, .ip_proto = IPPROTO_TCP },
 	[ATTR_NSH] = { "nsh",

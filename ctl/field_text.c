@@ -128,16 +128,12 @@ static int number_value_parse(struct field_reader *r, struct reading *g)
 	return number_mask_parse(r, g);
 }
 
-/* The mask has more bits than port numbers have; any of them makes the port matter. */
+/* Only 16 of the mask's bits are the port's: a wild one is 1/0xffff0000 where Open vSwitch prints it. */
 static int port_value_parse(struct field_reader *r, struct reading *g)
 {
 	int err = port_parse(g->value, label_of(r, g->f, "").text, r->names, &g->v.number, r->e);
 
-	if (!err)
-		err = number_mask_parse(r, g);
-	if (!err && g->m.number && !(g->m.number & field_full(g->f)))
-		g->m.number = field_full(g->f);
-	return err;
+	return err ? err : number_mask_parse(r, g);
 }
 
 static int frag_value_parse(struct field_reader *r, struct reading *g)

@@ -122,10 +122,21 @@ static int nsh_check(const struct rules *r, const struct match_level *l)
 			 k->nsh.mdtype);
 }
 
+/* It is for other datapaths, and refused before anything else can be. */
+static int nd_ext_check(const struct rules *r, const struct match_level *l)
+{
+	(void)l;
+	return error_set(r->e, EINVAL, "nd_ext: %s; leave it out or give it mask 0",
+			 attribute_info(ATTR_ND_EXT)->why_not);
+}
+
 static int attribute_check(const struct rules *r, unsigned int depth, enum attribute attr)
 {
 	static int (*const own[ATTRIBUTES])(const struct rules *r, const struct match_level *l) = {
-		[ATTR_TUNNEL] = tunnel_check, [ATTR_CT_TUPLE6] = ct_tuple6_check, [ATTR_NSH] = nsh_check
+		[ATTR_TUNNEL] = tunnel_check,
+		[ATTR_CT_TUPLE6] = ct_tuple6_check,
+		[ATTR_ND_EXT] = nd_ext_check,
+		[ATTR_NSH] = nsh_check,
 	};
 	const struct attribute_info *a = attribute_info(attr);
 	const struct match_level *l = &r->t->level[a->flags & ATTR_OF_PAYLOAD ? r->tags : depth];
