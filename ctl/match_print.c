@@ -83,11 +83,12 @@ static struct field_writer writer_of(const struct walk *w, unsigned int depth, e
 void attribute_print(FILE *out, enum attribute attr, const struct match_level *l)
 {
 	/* skb_mark() has no text for nothing: 0/0 it is. */
-	const struct match_style style = { .more = !attribute_info(attr)->fields->name };
-	struct walk w = { .style = &style };
+	const struct field_writer w = {
+		.more = !attribute_info(attr)->fields->name, .attr = attr, .key = &l->key, .mask = &l->mask
+	};
 
 	fprintf(out, "%s(", attribute_info(attr)->name);
-	fields_print(out, &w, l, attr, 1);
+	fields_print(out, &w, 1);
 	putc(')', out);
 }
 
@@ -145,10 +146,9 @@ static json_t *attribute_json(const struct walk *w, unsigned int depth, enum att
 
 json_t *attribute_fields_json(enum attribute attr, const struct match_level *l)
 {
-	static const struct match_style plain;
-	struct walk w = { .style = &plain };
+	const struct field_writer w = { .attr = attr, .key = &l->key, .mask = &l->mask };
 
-	return entry_json(&w, l, attr, 0);
+	return fields_json(&w, 0);
 }
 
 static json_t *level_json(const struct walk *w, unsigned int depth)
