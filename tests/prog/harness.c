@@ -150,7 +150,8 @@ static int test_run(struct world *w, int prog_fd, __u32 ifindex, const struct fr
 {
 	struct __sk_buff ctx = { .ifindex = ifindex, .mark = w->mark, .priority = w->priority };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = f->byte, .data_size_in = f->len, .data_out = w->out.byte,
-		    .data_size_out = FRAME_MAX, .ctx_in = &ctx, .ctx_size_in = sizeof(ctx));
+		    .data_size_out = FRAME_MAX, .ctx_in = &ctx, .ctx_size_in = sizeof(ctx), .ctx_out = &w->ctx,
+		    .ctx_size_out = sizeof(w->ctx));
 	int err = bpf_prog_test_run_opts(prog_fd, &opts);
 
 	if (err)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <linux/bpf.h>
 #include <cmocka.h>
 
 #include "assert_error.h"
@@ -36,6 +37,7 @@ struct world {
 	__u32 mark, priority; /* that frames of test runs have */
 	__u64 received;
 	struct dp_counters before; /* when assert_counted() was called last */
+	struct __sk_buff ctx;	   /* and what else the program can change */
 	struct frame out;	   /* the frame after a test run; without the tag that is in metadata */
 };
 

@@ -21,9 +21,10 @@ int wire_open(__u32 ifindex)
 				    .sll_ifindex = (int)ifindex,
 				    .sll_protocol = htons(ETH_P_ALL) };
 	CLEANUP_FD int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	int on = 1;
+	int on = 1, room = 4 << 20; /* for as many copies as one list can make */
 
-	if (fd < 0 || setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) ||
 	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return -1;
