@@ -142,8 +142,8 @@ struct cache_entry {
 /* Of one flow on one CPU; only that CPU writes it. */
 struct flow_stats {
 	__u64 packets;
-	__u64 bytes;	 /* on the wire without FCS, VLAN tags counted */
-	__u64 used_ns;	 /* CLOCK_MONOTONIC, coarse; 0 = never */
+	__u64 bytes;	       /* on the wire without FCS, VLAN tags counted */
+	__u64 used_ns;	       /* CLOCK_MONOTONIC, coarse; 0 = never */
 	__u64 tcp_flags : 16;  /* seen so far, or-ed */
 	__u64 overlimits : 48; /* pedit()s that did not come to their end */
 };
