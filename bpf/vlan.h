@@ -24,14 +24,27 @@ static __always_inline void pop_in_key(struct flow_key *key)
 }
 
 /*
- * The headers are elsewhere now, `moved` bytes further on.  skb->csum begins behind skb->mac_len, which grows with each tag
- * that is pushed into the bytes, and is never less than an Ethernet header (net/core/skbuff.c).
+ * Is skb->mac_len, the network header's offset, at most so much?  Nothing tells it, but reads that count from the network
+ * header end where the linear part does.
  */
-static __always_inline void move_headers(struct headers *h, __s32 moved)
+static __always_inline bool mac_len_fits(struct __sk_buff *skb, __u32 len)
 {
-	__s32 l2_len = h->l2_len + moved;
+	__u32 linear = skb->data_end - skb->data;
+	__u8 byte;
 
-	h->l2_len = l2_len < ETH_HLEN ? ETH_HLEN : l2_len;
+	return linear <= len || !bpf_skb_load_bytes_relative(skb, linear - len - 1, &byte, 1, BPF_HDR_START_NET);
+}
+
+/*
+ * The headers are elsewhere now, `moved` bytes further on.  skb->csum begins behind skb->mac_len (bpf_pull_mac_rcsum in
+ * net/core/filter.c).  That grows with each tag which is pushed into the bytes before Linux 6.12, and stays since then.
+ */
+static __always_inline void move_headers(struct __sk_buff *skb, struct headers *h, __s32 moved)
+{
+	if (moved > 0 && !mac_len_fits(skb, h->l2_len))
+		h->l2_len += moved;
+	else if (moved < 0)
+		h->l2_len = h->l2_len + moved < ETH_HLEN ? ETH_HLEN : h->l2_len + moved;
 	h->l3 += moved;
 	if (h->l4)
 		h->l4 += moved;
@@ -63,6 +76,6 @@ __noinline int change_tags(struct __sk_buff *skb, struct cpu_state *cpu, struct 
 			cpu->headers.key_stale = 1;
 		pop_in_key(key);
 	}
-	move_headers(&cpu->headers, skb->len - len);
+	move_headers(skb, &cpu->headers, skb->len - len);
 	return DROP_NONE;
 }
