@@ -210,10 +210,10 @@ void send_split(struct world *w, __u32 port, const struct frame *f)
 	w->received++;
 }
 
-static void show_frame(const char *what, const struct frame *f)
+void show_frame(const char *what, const struct frame *f)
 {
 	print_error("%s, %u bytes:", what, f->len);
-	for (__u32 i = 0; i < f->len && i < 80; i++)
+	for (__u32 i = 0; i < f->len && i < 160; i++)
 		print_error("%s%02x", i % 4 ? "" : " ", f->byte[i]);
 	print_error("\n");
 }

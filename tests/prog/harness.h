@@ -63,6 +63,7 @@ void send_split(struct world *w, __u32 port, const struct frame *f); /* headers 
 			    sizeof((struct frame[]){ __VA_ARGS__ }) / sizeof(struct frame))
 void assert_heard_frames(struct world *w, __u32 port, const struct frame *frames, __u32 count);
 void assert_heard_times(struct world *w, __u32 port, const struct frame *f, __u32 times);
+void show_frame(const char *what, const struct frame *f);
 #define assert_silent(w, port) assert_heard_frames(w, port, NULL, 0)
 
 /* A flow by its texts; returns its slot.  Its mask joins the classes with commit(). */

@@ -81,6 +81,30 @@ static void lay_out_ipv6(const struct frame *f, struct layout *l)
 	l->l4 = at;
 }
 
+/* Where the protocol's checksum is, 0 if it has none that is known here. */
+static __u32 sum_offset(const struct layout *l)
+{
+	switch (l->proto) {
+	case IPPROTO_TCP:
+		return 16;
+	case IPPROTO_UDP:
+	case IPPROTO_UDPLITE:
+		return 6;
+	case IPPROTO_ICMP:
+	case IPPROTO_IGMP:
+		return l->ipv4 ? 2 : 0;
+	case IPPROTO_ICMPV6:
+		return l->ipv6 ? 2 : 0;
+	default:
+		return 0;
+	}
+}
+
+static __u32 l4_header(const struct layout *l)
+{
+	return l->proto == IPPROTO_TCP ? 20 : l->proto == IPPROTO_SCTP ? 12 : sum_offset(l) ? 8 : 0;
+}
+
 bool frame_layout(const struct frame *f, struct layout *l)
 {
 	__u32 at = 12;
@@ -99,30 +123,12 @@ bool frame_layout(const struct frame *f, struct layout *l)
 		lay_out_ipv4(f, l);
 	else if (l->ipv6)
 		lay_out_ipv6(f, l);
+	l->cut = l->end > f->len || l->l4 + l4_header(l) > l->end;
 	if (l->end > f->len)
 		l->end = f->len;
 	if (l->l4 > l->end)
 		l->l4 = 0;
 	return l->ipv4 || l->ipv6;
-}
-
-/* Where the protocol's checksum is, 0 if it has none that is known here. */
-static __u32 sum_offset(const struct layout *l)
-{
-	switch (l->proto) {
-	case IPPROTO_TCP:
-		return 16;
-	case IPPROTO_UDP:
-	case IPPROTO_UDPLITE:
-		return 6;
-	case IPPROTO_ICMP:
-	case IPPROTO_IGMP:
-		return l->ipv4 ? 2 : 0;
-	case IPPROTO_ICMPV6:
-		return l->ipv6 ? 2 : 0;
-	default:
-		return 0;
-	}
 }
 
 static __u32 pseudo_sum(const struct frame *f, const struct layout *l)
@@ -214,6 +220,8 @@ bool sums_are_right(const struct frame *f)
 
 	if (!frame_layout(f, &l))
 		return true;
+	if (l.cut)
+		return false;
 	if (l.ipv4 && ones_sum(f->byte + l.l3, (f->byte[l.l3] & 0xf) * 4, 0) != 0xffff)
 		return false;
 	if (!l.l4 || l.fragment)

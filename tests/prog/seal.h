@@ -15,6 +15,7 @@ struct layout {
 	__u8 proto;
 	bool ipv4, ipv6;
 	bool fragment;
+	bool cut;	 /* the frame ends before the packet does, or in the L4 header */
 	const __u8 *dst; /* in the pseudo header; behind a routing header with segments left it is there */
 };
 
@@ -27,7 +28,7 @@ struct frame sealed(struct frame f);
 /* The same, but lengths stay as they are. */
 struct frame resummed(struct frame f);
 
-/* All checksums that the frame has are right; of fragments only the IP header's. */
+/* The packet is whole, and all checksums that it has are right; of fragments only the IP header's. */
 bool sums_are_right(const struct frame *f);
 
 __u32 crc32c(const __u8 *data, __u32 len, __u32 crc);
