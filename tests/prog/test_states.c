@@ -190,7 +190,7 @@ static void make_tunnel(struct world *w, struct tunnel *t)
 	run_ip("link add vx type vxlan id 7 local 10.9.0.1 remote 10.9.0.2 dstport 4789 dev n0 udpcsum nolearning");
 	run_ip("link set vx up");
 	assert_ok(link_get("vx", &t->vxlan, e));
-	assert_ok(port_add(w->dp, "vx", PORT_VXLAN, e));
+	assert_ok(port_add(w->dp, "vx", PORT_VXLAN, 0, e));
 	t->watch = complete_bpf__open_and_load();
 	assert_non_null(t->watch);
 	attach_watch(t, w->peer[2].ifindex);
