@@ -65,12 +65,21 @@ static __always_inline long store_word(struct __sk_buff *skb, __u32 l2_len, __u3
 		       ?: bpf_skb_store_bytes(skb, pos + 2, (const void *)word + 2, 2, BPF_F_RECOMPUTE_CSUM);
 }
 
+/* 4, 8 or 12; 0 for a count out of range.  Compared as clang would, the verifier of 6.12 does not see that it is not 0. */
+static __always_inline __u32 bytes_of_words(__u32 count)
+{
+	__u32 further = count - 1;
+
+	barrier_var(further);
+	return further < PEDIT_WORDS_MAX ? further * 4 + 4 : 0;
+}
+
 static __always_inline long store_words(struct __sk_buff *skb, __u32 l2_len, const struct pedit_words *w)
 {
-	__u32 len = w->count * 4;
+	__u32 len = bytes_of_words(w->count);
 	long err = 0;
 
-	if (len < 4 || len > sizeof(w->word))
+	if (!len)
 		return -1;
 	if (w->pos >= (__s32)l2_len)
 		return bpf_skb_store_bytes(skb, w->pos, w->word, len, BPF_F_RECOMPUTE_CSUM);
@@ -87,20 +96,21 @@ static __always_inline long store_words(struct __sk_buff *skb, __u32 l2_len, con
 static __always_inline int pedit_write(struct __sk_buff *skb, struct cpu_state *cpu, const struct flow_action *a,
 				       const struct flow_action *m, struct pedit_words *w)
 {
-	__u32 want = a->write.words, fit, keep = 0;
+	__u32 want = a->write.words, fit, read_len, keep = 0;
 
 	w->pos += m->offset;
 	if (w->pos < 0 || w->pos + 4 > (__s32)skb->len)
 		return 1;
 	fit = (skb->len - w->pos) / 4;
 	w->count = want < fit ? want : fit;
-	if (!w->count || w->count > PEDIT_WORDS_MAX)
+	read_len = bytes_of_words(w->count);
+	if (!read_len)
 		return 1;
 #pragma unroll
 	for (int i = 0; i < PEDIT_WORDS_MAX; i++)
 		keep |= m->words_be[i];
 	/* Words that are written whole need not be read. */
-	if (keep && bpf_skb_load_bytes(skb, w->pos, w->word, w->count * 4))
+	if (keep && bpf_skb_load_bytes(skb, w->pos, w->word, read_len))
 		return 1;
 #pragma unroll
 	for (int i = 0; i < PEDIT_WORDS_MAX; i++)
