@@ -7,23 +7,36 @@
 #include "flow_table.h"
 #include "match_text.h"
 
-static struct action_list *list_of(const struct flow_action *list, __u32 count)
+/*
+ * The control side takes only lists that fit the flow's match.  What the program makes of any list is tested with lists
+ * of as many records, which it takes for every flow, and whose records are then written over.
+ */
+static struct action_list *stand_in(__u32 count)
 {
 	struct action_list *l = calloc(1, sizeof(*l));
 
 	assert_true(count <= FLOW_ACTIONS_MAX);
-	memcpy(l->action, list, count * sizeof(*list));
-	l->count = count;
+	for (l->count = 0; l->count < count; l->count++)
+		l->action[l->count].type = ACTION_OUTPUT;
 	return l;
+}
+
+static void write_over(struct world *w, __u32 slot, const struct flow_action *list, __u32 count)
+{
+	struct flow_action *actions = dp_actions(w->dp, dp_flow(w->dp, slot));
+
+	assert_non_null(actions);
+	memcpy(actions, list, count * sizeof(*list));
 }
 
 static __u32 add_match(struct world *w, const struct match *m, const struct flow_action *list, __u32 count)
 {
-	CLEANUP_FREE struct action_list *l = list_of(list, count);
+	CLEANUP_FREE struct action_list *l = stand_in(count);
 	__u32 slot;
 
 	assert_ok(flow_add(w->dp, m, l, e));
 	assert_int_equal(flow_find(w->dp, m, &slot), 0);
+	write_over(w, slot, list, count);
 	commit(w);
 	return slot;
 }
@@ -45,9 +58,10 @@ __u32 add_list_for_port(struct world *w, __u32 port, const struct flow_action *l
 
 void set_list(struct world *w, __u32 slot, const struct flow_action *list, __u32 count)
 {
-	CLEANUP_FREE struct action_list *l = list_of(list, count);
+	CLEANUP_FREE struct action_list *l = stand_in(count);
 
 	assert_ok(flow_set_actions(w->dp, slot, l, e));
+	write_over(w, slot, list, count);
 }
 
 struct flow_action output(__u32 port)
