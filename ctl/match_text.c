@@ -536,3 +536,11 @@ int match_parse(const char *text, const struct port_names *names, struct match *
 	levels_join(&p, depth - 1, m);
 	return 0;
 }
+
+int match_field_parse(struct text value, const struct port_names *names, enum attribute attr, const struct field *f,
+		      struct match_level *l, struct error *e)
+{
+	struct parser p = { .names = names, .e = e };
+
+	return field_parse(&p, l, attr, f, 0, value);
+}

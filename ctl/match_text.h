@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
+#include "field.h"
 #include "match.h"
 #include "net_text.h"
 
@@ -26,6 +27,10 @@ struct match_style {
 
 /* "ufid:UUID" alone is taken too, as the name of a flow: then m->present is 0, and there is no match. */
 int match_parse(const char *text, const struct port_names *names, struct match *m, struct error *e);
+
+/* VALUE or VALUE/MASK of one field, into the key and the mask of l; no rules are checked. */
+int match_field_parse(struct text value, const struct port_names *names, enum attribute attr, const struct field *f,
+		      struct match_level *l, struct error *e);
 
 /* Without the UFID, and without a trailing comma. */
 void match_print(FILE *out, const struct match *m, const struct match_style *style);
