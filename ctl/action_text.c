@@ -105,12 +105,3 @@ void actions_print(FILE *out, const struct flow_action *a, const struct port_nam
 		comma = ",";
 	}
 }
-
-json_t *actions_json(const struct flow_action *a)
-{
-	json_t *list = json_array();
-
-	for (; a->type != ACTION_END; a++)
-		json_array_append_new(list, json_pack("{s:i}", "output", (int)a->port));
-	return list;
-}

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <stdio.h>
-#include <jansson.h>
 
 #include "flow_action.h"
 #include "net_text.h"
@@ -21,6 +20,3 @@ int actions_parse(const char *text, const struct port_names *names, struct actio
 
 /* Up to ACTION_END. */
 void actions_print(FILE *out, const struct flow_action *a, const struct port_names *names);
-
-/* [{"output": 1}, {"output": 2}]; [] drops. */
-json_t *actions_json(const struct flow_action *a);

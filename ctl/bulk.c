@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
+#include "flow_json.h"
+
 #define BLANKS " \t\r\n"
 
 /* Cuts the first word off; what is left has no blanks in front or behind. */
@@ -27,12 +30,12 @@ static int verb_of(const char *word)
 	return -ENOENT;
 }
 
-int bulk_open(struct bulk *b, const char *path)
+static int read_whole(const char *path, char **whole, size_t *size)
 {
 	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	char part[1 << 16];
-	size_t size, n;
-	FILE *all = in ? open_memstream(&b->whole, &size) : NULL;
+	size_t n;
+	FILE *all = in ? open_memstream(whole, size) : NULL;
 	int err = all ? 0 : -errno;
 
 	while (!err && (n = fread(part, 1, sizeof(part), in)) > 0)
@@ -44,14 +47,41 @@ int bulk_open(struct bulk *b, const char *path)
 		err = -ENOMEM;
 	if (in && in != stdin)
 		fclose(in);
+	return err;
+}
+
+int bulk_open(struct bulk *b, const char *path, struct error *e)
+{
+	size_t size;
+	int err = read_whole(path, &b->whole, &size);
+	const char *first = err ? "" : b->whole + strspn(b->whole, BLANKS);
+
+	if (*first == '[' || *first == '{') {
+		err = flows_json_load(b->whole, size, &b->flows, e);
+		return err ? error_prefix(e, err, "%s", path) : 0;
+	}
 	/* fmemopen takes no empty buffer on some systems. */
 	if (!err)
 		b->file = size ? fmemopen(b->whole, size, "r") : fopen("/dev/null", "re");
-	return err ? err : b->file ? 0 : -errno;
+	if (!err && !b->file)
+		err = -errno;
+	return err ? error_set(e, -err, "%s: cannot be read (%s)", path, strerror(-err)) : 0;
+}
+
+static int next_json(struct bulk *b, struct bulk_line *line)
+{
+	const json_t *flow = json_array_get(b->flows, b->number);
+
+	if (!flow)
+		return 0;
+	*line = (struct bulk_line){ .number = ++b->number, .verb = b->verb, .json = flow };
+	return 1;
 }
 
 int bulk_next(struct bulk *b, struct bulk_line *line)
 {
+	if (b->flows)
+		return next_json(b, line);
 	while (errno = 0, getline(&b->text, &b->size, b->file) >= 0) {
 		char *rest = b->text, *end, *word;
 		int verb;
@@ -79,6 +109,8 @@ void bulk_end(struct bulk *b)
 	if (b->file)
 		fclose(b->file);
 	b->file = NULL;
+	json_decref(b->flows);
+	b->flows = NULL;
 	free(b->whole);
 	b->whole = NULL;
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of flows: a line each, [add|modify|delete] FLOW [ACTIONS], as ovs-dpctl has them.
+ * Files of flows: a line each, [add|modify|delete] FLOW [ACTIONS], as ovs-dpctl has them; or JSON (flow_json.h), if the
+ * first character that is no blank is [ or {.  A flow's text begins with neither.
  */
 #pragma once
 
+#include <jansson.h>
 #include <stdio.h>
+
+struct error;
 
 enum bulk_verb {
 	BULK_ADD,
@@ -13,14 +17,16 @@ enum bulk_verb {
 };
 
 struct bulk_line {
-	unsigned long number; /* from 1 */
+	unsigned long number; /* from 1; of JSON, the flow's place in the array */
 	enum bulk_verb verb;
 	char *flow;
-	char *actions; /* "" if there are none */
+	char *actions;	    /* "" if there are none */
+	const json_t *json; /* of JSON, the flow, and there are no texts; else NULL */
 };
 
 struct bulk {
 	FILE *file;
+	json_t *flows;	     /* of JSON: the array; else NULL */
 	char *whole;	     /* what bulk_open() read */
 	enum bulk_verb verb; /* of lines that do not say */
 	unsigned long number;
@@ -30,9 +36,9 @@ struct bulk {
 
 /*
  * Opens a file, "-" for standard input, and reads it to its end: whoever feeds a pipe slowly, or waits for our output
- * before he goes on, does not do so while a datapath is locked.  0 or -errno.
+ * before he goes on, does not do so while a datapath is locked.
  */
-int bulk_open(struct bulk *b, const char *path);
+int bulk_open(struct bulk *b, const char *path, struct error *e);
 
 /*
  * The next line that says something; blank ones and those that begin with # are skipped.  flow and actions stand until

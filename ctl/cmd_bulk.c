@@ -8,6 +8,7 @@
 
 #include "bulk.h"
 #include "cmd.h"
+#include "flow_json.h"
 #include "flow_table.h"
 #include "match_text.h"
 #include "overlap.h"
@@ -22,6 +23,7 @@ struct bulk_run {
 	__u64 done[BULK_DELETE + 1];
 	__u64 failed;
 	bool overlap;
+	bool json; /* the file is */
 };
 
 static int add(struct bulk_run *r, const struct match *match, const struct action_list *list, struct error *e)
@@ -54,7 +56,7 @@ static int apply(struct bulk_run *r, const struct bulk_line *line, const struct 
 }
 
 /* An action text is optional only where Open vSwitch has it so: a flow that is added without one drops. */
-static int run_line(struct bulk_run *r, const struct bulk_line *line, struct error *e)
+static int run_text(struct bulk_run *r, const struct bulk_line *line, struct error *e)
 {
 	struct action_list list;
 	struct match match;
@@ -73,12 +75,32 @@ static int run_line(struct bulk_run *r, const struct bulk_line *line, struct err
 	return apply(r, line, &match, &list, e);
 }
 
+/* What a dump says can be deleted as it is: its actions are passed over. */
+static int run_json(struct bulk_run *r, const struct bulk_line *line, struct error *e)
+{
+	enum flow_origin origin = r->dp->origin;
+	struct flow_json f;
+	int err = flow_from_json(line->json, &r->names, &f, e);
+
+	if (!err && line->verb != BULK_DELETE && !f.has_actions)
+		err = error_set(e, EINVAL, "actions are missing; [] is the empty list, which drops");
+	if (err)
+		return err;
+	if (f.has_origin && f.origin == FLOW_REACTIVE)
+		r->dp->origin = FLOW_REACTIVE;
+	err = apply(r, line, &f.match, &f.actions, e);
+	r->dp->origin = origin;
+	return err;
+}
+
 static void report_failure(struct cmd *c, const struct bulk_line *line, struct error *e)
 {
-	error_prefix(e, 0, "line %lu", line->number);
+	const char *what = line->json ? "flow" : "line";
+
+	error_prefix(e, 0, "%s %lu", what, line->number);
 	cmd_complain(c, e);
 	emit_open_object(&c->emit, NULL);
-	emit_u64(&c->emit, "line", NULL, line->number);
+	emit_u64(&c->emit, what, NULL, line->number);
 	emit_str(&c->emit, "error", NULL, e->text);
 	emit_close(&c->emit);
 }
@@ -93,7 +115,7 @@ static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct er
 	while ((more = bulk_next(b, &line)) > 0) {
 		struct error why = {};
 
-		if (!run_line(r, &line, &why)) {
+		if (!(line.json ? run_json : run_text)(r, &line, &why)) {
 			r->done[line.verb]++;
 			continue;
 		}
@@ -116,7 +138,8 @@ static int sum_up(struct cmd *c, const struct bulk_run *r, struct error *e)
 	if (!r->failed)
 		return 0;
 	c->partial = true;
-	return error_set(e, EINVAL, "%" PRIu64 " lines failed, %" PRIu64 " were applied", (uint64_t)r->failed,
+	return error_set(e, EINVAL, "%" PRIu64 " %s failed, %" PRIu64 " were applied", (uint64_t)r->failed,
+			 r->json ? "flows" : "lines",
 			 (uint64_t)(r->done[BULK_ADD] + r->done[BULK_MODIFY] + r->done[BULK_DELETE]));
 }
 
@@ -124,16 +147,15 @@ static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum b
 {
 	struct bulk b = { .verb = verb };
 	struct bulk_run r = { .overlap = c->overlap };
-	int err = bulk_open(&b, path);
+	int err = bulk_open(&b, path, e);
 
-	if (err)
-		error_set(e, -err, "%s: cannot be read (%s)", path, strerror(-err));
 	if (!err)
 		err = session_open(dp_name, DP_WRITE, &r.dp, e);
 	if (!err && c->reactive)
 		r.dp->origin = FLOW_REACTIVE;
 	if (!err)
 		err = port_names_load(r.dp, &r.names, e);
+	r.json = b.flows;
 	if (!err && !r.overlap)
 		overlap_begin(r.dp);
 	if (!err)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "action_text.h"
+#include "action_json.h"
 #include "cmd.h"
 #include "dp.h"
 #include "flow_filter.h"

@@ -38,7 +38,7 @@ static const struct command commands[] = {
 	{ "get-flow", "[-m] [--names] [DP] FLOW|ufid:UFID", 1, 2, cmd_get_flow, "show one flow" },
 	{ "del-flow", "[-s] [DP] FLOW|ufid:UFID", 1, 2, cmd_del_flow, "delete a flow" },
 	{ "add-flows", "[--overlap] [--reactive] [DP] FILE|-", 1, 2, cmd_add_flows,
-	  "apply a file of flows; lines may begin with add, modify or delete" },
+	  "apply a file of flows, lines that may begin with add, modify or delete, or what dump-flows -j prints" },
 	{ "mod-flows", "[--overlap] [DP] FILE|-", 1, 2, cmd_mod_flows, "the same, for lines that do not say: modify" },
 	{ "del-flows", "[DP] [FILE|-]", 0, 2, cmd_del_flows, "delete all flows, or those in a file" },
 	{ "dump-flows", "[-m] [--names] [DP] [filter=FILTER] [type=TYPE,...]", 0, 3, cmd_dump_flows,
