@@ -78,15 +78,27 @@ static int next_json(struct bulk *b, struct bulk_line *line)
 	return 1;
 }
 
+/* A NUL would hide what stands behind it; so the line is refused for it. */
+static void nul_show(char *line, size_t len)
+{
+	char *c;
+
+	while ((c = memchr(line, '\0', len)))
+		*c = '?';
+}
+
 int bulk_next(struct bulk *b, struct bulk_line *line)
 {
+	ssize_t len;
+
 	if (b->flows)
 		return next_json(b, line);
-	while (errno = 0, getline(&b->text, &b->size, b->file) >= 0) {
+	while (errno = 0, (len = getline(&b->text, &b->size, b->file)) >= 0) {
 		char *rest = b->text, *end, *word;
 		int verb;
 
 		b->number++;
+		nul_show(rest, len);
 		end = rest + strlen(rest);
 		while (end > rest && strchr(BLANKS, end[-1]))
 			*--end = 0;

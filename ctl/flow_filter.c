@@ -204,24 +204,28 @@ static const struct word *word_choose(const struct match_level *want, const stru
 	return NULL;
 }
 
+/* Adds bits to what is wanted, or says that they contradict it. */
+static int wanted_add(struct parser *p, const char *name, const struct match_level *more)
+{
+	const __u64 *key = (const __u64 *)&more->key, *mask = (const __u64 *)&more->mask;
+	__u64 *want = (__u64 *)&p->want->key, *want_mask = (__u64 *)&p->want->mask;
+
+	for (unsigned int i = 0; i < KEY_WORDS; i++)
+		if ((want[i] ^ key[i]) & want_mask[i] & mask[i])
+			return error_set(p->e, EINVAL, "filter: %s: contradicts what the filter says elsewhere", name);
+	for (unsigned int i = 0; i < KEY_WORDS; i++) {
+		want[i] |= key[i] & mask[i];
+		want_mask[i] |= mask[i];
+	}
+	return 0;
+}
+
 static int protocol_apply(struct parser *p, const struct protocol *protocol)
 {
-	struct match_level *l = p->want;
-	__be16 eth_type = htons(protocol->eth_type);
+	struct match_level l = { .key = { .eth_type_be = htons(protocol->eth_type), .ip_proto = protocol->ip_proto },
+				 .mask = { .eth_type_be = 0xffff, .ip_proto = protocol->ip_proto ? 0xff : 0 } };
 
-	if ((l->key.eth_type_be ^ eth_type) & l->mask.eth_type_be)
-		return error_set(p->e, EINVAL, "filter: %s is of type 0x%04x, and the filter has another type already",
-				 protocol->name, protocol->eth_type);
-	l->key.eth_type_be = eth_type;
-	l->mask.eth_type_be = 0xffff;
-	if (!protocol->ip_proto)
-		return 0;
-	if ((l->key.ip_proto ^ protocol->ip_proto) & l->mask.ip_proto)
-		return error_set(p->e, EINVAL, "filter: %s is protocol %u, and the filter has another one already",
-				 protocol->name, protocol->ip_proto);
-	l->key.ip_proto = protocol->ip_proto;
-	l->mask.ip_proto = 0xff;
-	return 0;
+	return wanted_add(p, protocol->name, &l);
 }
 
 /* dl_vlan=0xffff means what vlan_tci=0 does. */
@@ -233,43 +237,29 @@ static bool says_untagged(const struct word *w, struct text value)
 	return !strcmp(w->name, "dl_vlan") && !number_parse(value, "", NO_VLAN, &number, &ignored) && number == NO_VLAN;
 }
 
-/* What the value says beside its own bits. */
-static int word_finish(struct parser *p, const struct word *w)
-{
-	const __be16 present = htons(VLAN_TAG_PRESENT);
-	struct match_level *l = p->want;
-	const __u8 no_dscp = 0x03;
-
-	if (w->flags & WORD_DSCP && l->key.ip_tos & no_dscp)
-		return error_set(p->e, EINVAL, "filter: %s: 0x%02x has ECN bits; for these there is ip_ecn", w->name,
-				 l->key.ip_tos);
-	if (w->flags & WORD_DSCP)
-		l->mask.ip_tos &= ~no_dscp;
-	if (w->flags & WORD_TAGGED && l->mask.vlan_tci_be & present && !(l->key.vlan_tci_be & present))
-		return error_set(p->e, EINVAL, "filter: %s: the filter says already that there is no tag", w->name);
-	if (w->flags & WORD_TAGGED) {
-		l->key.vlan_tci_be |= present;
-		l->mask.vlan_tci_be |= present;
-	}
-	return 0;
-}
-
 static int word_apply(struct parser *p, const struct word *w, struct text value)
 {
-	const struct field *f = word_field(w);
-	struct text left = value, number = text_take(&left, "/");
-	int err;
+	const __be16 present = htons(VLAN_TAG_PRESENT);
+	struct match_level l = { 0 };
+	const __u8 no_dscp = 0x03;
+	int err = 0;
 
-	if (field_match(&p->want->mask, f, 0) != FIELD_WILD)
-		return error_set(p->e, EINVAL, "filter: %s: the filter has a value for it already", w->name);
-	if (says_untagged(w, number)) {
-		if (p->want->mask.vlan_tci_be)
-			return error_set(p->e, EINVAL, "filter: dl_vlan: the filter says already that there is a tag");
-		p->want->mask.vlan_tci_be = 0xffff;
-		return 0;
+	if (says_untagged(w, value))
+		l.mask.vlan_tci_be = 0xffff;
+	else
+		err = match_field_parse(value, p->names, w->attr, word_field(w), &l, p->e);
+	if (err)
+		return error_prefix(p->e, err, "filter: %s", w->name);
+	if (w->flags & WORD_TAGGED && !says_untagged(w, value)) {
+		l.key.vlan_tci_be |= present;
+		l.mask.vlan_tci_be |= present;
 	}
-	err = match_field_parse(value, p->names, w->attr, f, p->want, p->e);
-	return err ? error_prefix(p->e, err, "filter: %s", w->name) : word_finish(p, w);
+	if (w->flags & WORD_DSCP && l.key.ip_tos & no_dscp)
+		return error_set(p->e, EINVAL, "filter: %s: 0x%02x has ECN bits; for these there is ip_ecn", w->name,
+				 l.key.ip_tos);
+	if (w->flags & WORD_DSCP)
+		l.mask.ip_tos &= ~no_dscp;
+	return wanted_add(p, w->name, &l);
 }
 
 static int token_check(struct parser *p, const struct token *t)
@@ -306,7 +296,7 @@ static int tokens_split(struct parser *p, struct text t, struct token tokens[WOR
 	return 0;
 }
 
-/* Applies a word if the protocol that it needs was named so far. */
+/* Applies a token if the protocol that it needs was named so far. */
 static int token_try(struct parser *p, struct token *t)
 {
 	const struct word *w = word_find(t->name);
@@ -325,11 +315,19 @@ static int token_try(struct parser *p, struct token *t)
 	return word_apply(p, w, t->value);
 }
 
+/* Was the token applied, and does what it needs hold still?  Ports do not, if ip_frag=later came behind them. */
+static bool token_holds(const struct parser *p, const struct token *t)
+{
+	const struct word *w = word_find(t->name);
+
+	return t->done && (!w || word_choose(p->want, w));
+}
+
 int flow_filter_parse(const char *text, const struct port_names *names, struct flow_filter *f, struct error *e)
 {
 	struct parser p = { .names = names, .e = e, .want = &f->want };
 	struct token tokens[WORDS_MAX];
-	/* What a word needs may stand behind it: the type, then the protocol, then the ICMP type. */
+	/* What a word needs may stand behind it: the type, then the protocol, then the ICMP type, then what is in it. */
 	unsigned int passes = 4, count = 0, i;
 	int err;
 
@@ -339,7 +337,7 @@ int flow_filter_parse(const char *text, const struct port_names *names, struct f
 		for (i = 0; !err && i < count; i++)
 			err = token_try(&p, &tokens[i]);
 	for (i = 0; !err && i < count; i++)
-		if (!tokens[i].done)
+		if (!token_holds(&p, &tokens[i]))
 			err = error_set(e, EINVAL, "filter: %s: needs %s beside it", text_quote(tokens[i].name).text,
 					word_find(tokens[i].name)->needs);
 	return err;

@@ -58,6 +58,17 @@ static void the_command_says_what_a_bare_line_means(void **state)
 	bulk_end(&b);
 }
 
+static void a_nul_hides_nothing(void **state)
+{
+	static char text[] = "in_port(1) 2\0,3\nadd in_port(2)\0 1\n";
+	struct bulk b = { .file = fmemopen(text, sizeof(text) - 1, "r"), .verb = BULK_ADD };
+
+	(void)state;
+	check_line(&b, 1, BULK_ADD, "in_port(1)", "2?,3");
+	check_line(&b, 2, BULK_ADD, "in_port(2)?", "1");
+	bulk_end(&b);
+}
+
 static void a_failing_file_is_an_error(void **state)
 {
 	struct bulk b = { .file = fopen("/", "r"), .verb = BULK_ADD };
@@ -74,6 +85,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_verbs_flows_and_actions),
 		cmocka_unit_test(the_command_says_what_a_bare_line_means),
+		cmocka_unit_test(a_nul_hides_nothing),
 		cmocka_unit_test(a_failing_file_is_an_error),
 	};
 
