@@ -114,6 +114,18 @@ int bulk_next(struct bulk *b, struct bulk_line *line)
 	return ferror(b->file) ? (errno ? -errno : -EIO) : 0;
 }
 
+unsigned long bulk_lines(const struct bulk *b)
+{
+	const char *line = b->whole, *end;
+	unsigned long n = 0;
+
+	if (b->flows)
+		return json_array_size(b->flows);
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		n++;
+	return n + !!*line;
+}
+
 void bulk_end(struct bulk *b)
 {
 	free(b->text);

@@ -46,4 +46,7 @@ int bulk_open(struct bulk *b, const char *path, struct error *e);
  */
 int bulk_next(struct bulk *b, struct bulk_line *line);
 
+/* How many lines the file has, or flows if it is JSON. */
+unsigned long bulk_lines(const struct bulk *b);
+
 void bulk_end(struct bulk *b);

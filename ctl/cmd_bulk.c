@@ -13,6 +13,7 @@
 #include "match_text.h"
 #include "overlap.h"
 #include "port.h"
+#include "progress.h"
 #include "session.h"
 #include "slots.h"
 #include "util.h"
@@ -24,6 +25,7 @@ struct bulk_run {
 	__u64 failed;
 	bool overlap;
 	bool json; /* the file is */
+	struct progress progress;
 };
 
 static int add(struct bulk_run *r, const struct match *match, const struct action_list *list, struct error *e)
@@ -93,11 +95,12 @@ static int run_json(struct bulk_run *r, const struct bulk_line *line, struct err
 	return err;
 }
 
-static void report_failure(struct cmd *c, const struct bulk_line *line, struct error *e)
+static void report_failure(struct cmd *c, struct bulk_run *r, const struct bulk_line *line, struct error *e)
 {
 	const char *what = line->json ? "flow" : "line";
 
 	error_prefix(e, 0, "%s %lu", what, line->number);
+	progress_clear(&r->progress);
 	cmd_complain(c, e);
 	emit_open_object(&c->emit, NULL);
 	emit_u64(&c->emit, what, NULL, line->number);
@@ -115,14 +118,16 @@ static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct er
 	while ((more = bulk_next(b, &line)) > 0) {
 		struct error why = {};
 
+		progress_step(&r->progress, line.number);
 		if (!(line.json ? run_json : run_text)(r, &line, &why)) {
 			r->done[line.verb]++;
 			continue;
 		}
 		r->failed++;
-		report_failure(c, &line, &why);
+		report_failure(c, r, &line, &why);
 	}
 	emit_close(&c->emit);
+	progress_clear(&r->progress);
 	err = dp_commit(r->dp, e);
 	if (!err && more < 0)
 		err = error_set(e, -more, "reading line %lu failed (%s)", b->number + 1, strerror(-more));
@@ -147,8 +152,12 @@ static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum b
 {
 	struct bulk b = { .verb = verb };
 	struct bulk_run r = { .overlap = c->overlap };
-	int err = bulk_open(&b, path, e);
+	int err;
 
+	progress_begin(&r.progress, path, c->quiet || c->emit.json);
+	err = bulk_open(&b, path, e);
+	if (!err)
+		r.progress.total = bulk_lines(&b);
 	if (!err)
 		err = session_open(dp_name, DP_WRITE, &r.dp, e);
 	if (!err && c->reactive)
@@ -179,15 +188,22 @@ int cmd_mod_flows(struct cmd *c, struct error *e)
 	return run_bulk(c, c->argc > 1 ? c->argv[0] : NULL, c->argv[c->argc - 1], BULK_MODIFY, e);
 }
 
-static int delete_all(const char *dp_name, struct error *e)
+static int delete_all(struct cmd *c, const char *dp_name, struct error *e)
 {
+	struct progress progress;
+	__u64 done = 0;
 	struct dp *dp;
 	int err = session_open(dp_name, DP_WRITE, &dp, e);
 
 	if (err)
 		return err;
-	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
+	progress_begin(&progress, "deleting flows", c->quiet || c->emit.json);
+	progress.total = dp->info->flows;
+	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
+		progress_step(&progress, done++);
 		flow_delete(dp, slot);
+	}
+	progress_clear(&progress);
 	err = dp_commit(dp, e);
 	dp_close(&dp);
 	return err;
@@ -202,11 +218,11 @@ int cmd_del_flows(struct cmd *c, struct error *e)
 	if (c->argc == 2)
 		return run_bulk(c, c->argv[0], c->argv[1], BULK_DELETE, e);
 	if (c->argc == 0)
-		return delete_all(NULL, e);
+		return delete_all(c, NULL, e);
 	if (!access(c->argv[0], R_OK) || !strcmp(c->argv[0], "-")) {
 		if (session_open(c->argv[0], DP_READ, &dp, &ignored))
 			return run_bulk(c, NULL, c->argv[0], BULK_DELETE, e);
 		dp_close(&dp);
 	}
-	return delete_all(c->argv[0], e);
+	return delete_all(c, c->argv[0], e);
 }

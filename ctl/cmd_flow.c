@@ -15,6 +15,7 @@
 #include "match_text.h"
 #include "overlap.h"
 #include "port.h"
+#include "progress.h"
 #include "slots.h"
 #include "session.h"
 #include "util.h"
@@ -292,13 +293,20 @@ static int dump_args_take(struct cmd *c, struct dump_args *a, struct error *e)
 
 static void show_flows(struct cmd *c, struct flow_cmd *f, const struct flow_filter *filter)
 {
+	struct progress progress;
+	__u64 done = 0;
+
+	progress_begin(&progress, "reading flows", c->quiet || c->emit.json);
+	progress.total = f->dp->info->flows;
 	for (__u32 slot = flow_next(f->dp, 0); slot != SLOT_NONE; slot = flow_next(f->dp, slot + 1)) {
 		struct match match;
 
+		progress_step(&progress, done++);
 		flow_match(f->dp, dp_flow(f->dp, slot), &match);
 		if (flow_filter_shows(filter, &match))
 			show_flow(c, f, slot);
 	}
+	progress_clear(&progress);
 }
 
 int cmd_dump_flows(struct cmd *c, struct error *e)

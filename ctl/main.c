@@ -77,7 +77,7 @@ static int cmd_help(struct cmd *c, struct error *e)
 		"  -s, --statistics  counters too\n"
 		"      --netns NAME  in this network namespace (a name of ip netns, or a path)\n"
 		"      --interval TIME  run: how often, as 4, 0.5 or 100ms\n"
-		"  -q, --quiet       run: no line per reorder\n"
+		"  -q, --quiet       run: no line per reorder; many flows: no progress on the terminal\n"
 		"      --clear       mod-flow: zero the flow's counters\n"
 		"      --may-create  mod-flow: add the flow if it is not there\n"
 		"      --overlap     add and change flows that some packet shares with others of different actions\n"
