@@ -8,6 +8,7 @@
 
 #include "bulk.h"
 #include "cmd.h"
+#include "flow_bulk.h"
 #include "flow_json.h"
 #include "flow_table.h"
 #include "match_text.h"
@@ -112,8 +113,10 @@ static void report_failure(struct cmd *c, struct bulk_run *r, const struct bulk_
 static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct error *e)
 {
 	struct bulk_line line;
+	struct error ignored;
 	int more, err;
 
+	flow_bulk_begin(r->dp);
 	emit_open_array(&c->emit, "failed");
 	while ((more = bulk_next(b, &line)) > 0) {
 		struct error why = {};
@@ -128,7 +131,9 @@ static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct er
 	}
 	emit_close(&c->emit);
 	progress_clear(&r->progress);
-	err = dp_commit(r->dp, e);
+	err = flow_bulk_end(r->dp, e);
+	if (dp_commit(r->dp, err ? &ignored : e) && !err)
+		err = -EIO;
 	if (!err && more < 0)
 		err = error_set(e, -more, "reading line %lu failed (%s)", b->number + 1, strerror(-more));
 	return err;

@@ -107,12 +107,6 @@ static void show_counts(struct cmd *c, const struct flow_counts *n)
 		emit_str(e, "flags", ", flags:%s", flags);
 }
 
-static void format_ufid(const __u8 u[16], char *out)
-{
-	sprintf(out, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
-		u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
-
 static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 {
 	const struct port_names *names = c->names ? &f->names : NULL;
@@ -122,13 +116,12 @@ static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 	struct emit *e = &c->emit;
 	struct flow_counts counts;
 	struct match match;
-	char ufid[40];
+	char ufid[UUID_TEXT_SIZE];
 
 	flow_match(f->dp, flow, &match);
 	flow_counts(f->dp, slot, &counts);
-	format_ufid(flow->ufid, ufid);
 	emit_open_object(e, NULL);
-	emit_str(e, "ufid", c->more ? "ufid:%s, " : NULL, ufid);
+	emit_str(e, "ufid", c->more ? "ufid:%s, " : NULL, uuid_format(flow->ufid, ufid));
 	if (emit_stream(e))
 		match_print(emit_stream(e), &match, &style);
 	emit_json(e, "match", e->json ? match_json(&match) : NULL);

@@ -11,9 +11,9 @@
 
 #include "error.h"
 #include "field.h"
+#include "util.h"
 
-#define BLANKS	   " \t\r\n"
-#define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
+#define BLANKS " \t\r\n"
 
 /* Types below are lengths of IEEE 802.3 frames. */
 #define ETH_TYPE_MIN 0x0600
@@ -29,12 +29,20 @@ struct label {
 	char text[40];
 };
 
+/* Made for each value, refused or not, so without snprintf. */
 static struct label field_label(enum attribute attr, const struct field *f, const char *part)
 {
+	const char *const words[] = { attribute_info(attr)->name, f->name ? " " : "", f->name ? f->name : "", part };
 	struct label l;
+	size_t i, at = 0;
 
-	snprintf(l.text, sizeof(l.text), "%s%s%s%s", attribute_info(attr)->name, f->name ? " " : "",
-		 f->name ? f->name : "", part);
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		const char *c;
+
+		for (c = words[i]; *c && at < sizeof(l.text) - 1; c++)
+			l.text[at++] = *c;
+	}
+	l.text[at] = '\0';
 	return l;
 }
 
@@ -349,10 +357,20 @@ static int body_parse(struct parser *p, unsigned int depth, enum attribute attr,
 	return error_set(p->e, EINVAL, "%s: %s; leave it out or give it mask 0", a->name, a->why_not);
 }
 
+static size_t name_length(struct text t)
+{
+	size_t n = 0;
+
+	while (n < t.len &&
+	       ((t.at[n] >= 'a' && t.at[n] <= 'z') || (t.at[n] >= '0' && t.at[n] <= '9') || t.at[n] == '_'))
+		n++;
+	return n;
+}
+
 /* Takes one attribute from the beginning of t. */
 static int attr_parse(struct parser *p, unsigned int depth, struct text *t)
 {
-	struct text name = { t->at, text_span(*t, NAME_CHARS) };
+	struct text name = { t->at, name_length(*t) };
 	struct text rest = text_from(*t, name.len);
 	long len = text_enclosed(rest);
 	int attr = attribute_find(name);
