@@ -6,7 +6,8 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 struct error;
 
@@ -25,13 +26,12 @@ struct bulk_line {
 };
 
 struct bulk {
-	FILE *file;
+	char *whole; /* what bulk_open() read; bulk_next() cuts it up */
+	size_t size;
+	char *next;	     /* line */
 	json_t *flows;	     /* of JSON: the array; else NULL */
-	char *whole;	     /* what bulk_open() read */
 	enum bulk_verb verb; /* of lines that do not say */
 	unsigned long number;
-	char *text;
-	size_t size;
 };
 
 /*
@@ -40,13 +40,16 @@ struct bulk {
  */
 int bulk_open(struct bulk *b, const char *path, struct error *e);
 
+/* The same for lines that are in memory, with a NUL behind them; takes the memory, which is freed by bulk_end(). */
+void bulk_take_lines(struct bulk *b, char *lines, size_t size);
+
 /*
  * The next line that says something; blank ones and those that begin with # are skipped.  flow and actions stand until
- * the next call.  1, 0 at the end, or -errno if the file cannot be read.
+ * bulk_end().  False at the end.
  */
-int bulk_next(struct bulk *b, struct bulk_line *line);
+bool bulk_next(struct bulk *b, struct bulk_line *line);
 
-/* How many lines the file has, or flows if it is JSON. */
+/* How many lines the file has, or flows if it is JSON; before the first bulk_next(). */
 unsigned long bulk_lines(const struct bulk *b);
 
 void bulk_end(struct bulk *b);

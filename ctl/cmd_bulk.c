@@ -114,11 +114,11 @@ static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct er
 {
 	struct bulk_line line;
 	struct error ignored;
-	int more, err;
+	int err;
 
 	flow_bulk_begin(r->dp);
 	emit_open_array(&c->emit, "failed");
-	while ((more = bulk_next(b, &line)) > 0) {
+	while (bulk_next(b, &line)) {
 		struct error why = {};
 
 		progress_step(&r->progress, line.number);
@@ -134,8 +134,6 @@ static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct er
 	err = flow_bulk_end(r->dp, e);
 	if (dp_commit(r->dp, err ? &ignored : e) && !err)
 		err = -EIO;
-	if (!err && more < 0)
-		err = error_set(e, -more, "reading line %lu failed (%s)", b->number + 1, strerror(-more));
 	return err;
 }
 

@@ -105,11 +105,27 @@ static const char *tcp_flags_format(__u32 flags, __u32 mask, enum field_match ma
 	return buf;
 }
 
+/* As %u; most numbers of a dump are decimal, and a dump is mostly numbers. */
+static void decimal_print(FILE *out, __u32 value)
+{
+	char digits[12], *at = digits + sizeof(digits) - 1;
+
+	*at = '\0';
+	do {
+		*--at = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	fputs(at, out);
+}
+
 static void number_print(FILE *out, enum field_kind kind, __u32 value, __u32 mask, enum field_match match)
 {
 	const char *form = kind == FIELD_HEX16 ? "0x%04x" : kind == FIELD_HEX ? "%#x" : "%u";
 
-	fprintf(out, form, value);
+	if (kind == FIELD_HEX || kind == FIELD_HEX16)
+		fprintf(out, form, value);
+	else
+		decimal_print(out, value);
 	if (match == FIELD_EXACT)
 		return;
 	putc('/', out);
@@ -126,8 +142,10 @@ static void value_print(FILE *out, const struct walk *w, const struct match_leve
 
 	if (field_is_bytes(f)) {
 		fputs(bytes_format(f, &value, buf), out);
-		if (match != FIELD_EXACT)
-			fprintf(out, "/%s", bytes_format(f, &mask, buf));
+		if (match != FIELD_EXACT) {
+			putc('/', out);
+			fputs(bytes_format(f, &mask, buf), out);
+		}
 		return;
 	}
 	switch (f->kind) {
@@ -160,7 +178,11 @@ static void fields_print(FILE *out, const struct walk *w, const struct match_lev
 		for (f = attribute_info(attr)->fields; f->size; f++) {
 			if (!field_shown(w, l, attr, f, entry, entries))
 				continue;
-			fprintf(out, f->name ? "%s%s=" : "%s", comma, f->name);
+			fputs(comma, out);
+			if (f->name) {
+				fputs(f->name, out);
+				putc('=', out);
+			}
 			value_print(out, w, l, f, entry);
 			comma = ",";
 		}
@@ -177,7 +199,9 @@ static void level_print(FILE *out, const struct walk *w, unsigned int depth)
 
 		if (!entries)
 			continue;
-		fprintf(out, "%s%s(", comma, attribute_info(attr)->name);
+		fputs(comma, out);
+		fputs(attribute_info(attr)->name, out);
+		putc('(', out);
 		if (attr == ATTR_ENCAP)
 			level_print(out, w, depth + 1);
 		else
