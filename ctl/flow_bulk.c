@@ -120,6 +120,16 @@ bool flow_bulk_has_index(const struct dp *dp)
 	return dp->bulk && dp->bulk->index;
 }
 
+/* What is in the queue is found only by an index; without memory for a larger one, things go on one by one. */
+static int publish_alone(struct dp *dp, __u32 slot, struct error *e)
+{
+	int err = flow_bulk_flush(dp, e);
+
+	if (!err && bpf_map_update_elem(dp->map_fd[DP_MAP_FLOWS], &dp_flow(dp, slot)->hash, &slot, BPF_NOEXIST))
+		err = error_set(e, errno, "flow table of %s: no room (%s)", dp->name, strerror(errno));
+	return err;
+}
+
 int flow_bulk_publish(struct dp *dp, __u32 slot, struct error *e)
 {
 	struct flow_bulk *b = dp->bulk;
@@ -127,10 +137,14 @@ int flow_bulk_publish(struct dp *dp, __u32 slot, struct error *e)
 
 	if (err)
 		return err;
-	if (2 * b->index->used >= b->index->size)
-		flow_bulk_forget(dp);
-	else
+	if (2 * b->index->used < b->index->size) {
 		put(dp, b->index, slot);
+	} else {
+		free(b->index);
+		b->index = build(dp);
+	}
+	if (!b->index)
+		return publish_alone(dp, slot, e);
 	b->hash[b->queued] = dp_flow(dp, slot)->hash;
 	b->slot[b->queued++] = slot;
 	return 0;

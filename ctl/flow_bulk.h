@@ -29,7 +29,7 @@ int flow_bulk_publish(struct dp *dp, __u32 slot, struct error *e);
 /* Empties the queue; has to be called before flows are taken out of the map, filed anew, or committed. */
 int flow_bulk_flush(struct dp *dp, struct error *e);
 
-/* Hashes of flows change, or flows are published that the index does not learn of. */
+/* Hashes of flows change, or flows are published that the index does not learn of.  With an empty queue. */
 void flow_bulk_forget(struct dp *dp);
 
 /* mask_find() in the datapath's masks, and random bytes; both quicker for many flows. */
