@@ -3,7 +3,7 @@
  * Frames per second that reach a receiver, through tcvs with one mask or 64 and through a bare redirect, on the same
  * devices:
  *
- *	source -> s0 == s1 [tcvs or bare] -> r1 == r0 [sink]
+ *	source -> s0 == s1 [tcvs or bare] -> r1 == r0 [sink, in a namespace of its own]
  *
  * All of it runs on one CPU: what the source sends is received by the time its next repeat begins.
  */
@@ -33,13 +33,15 @@ enum way {
 	WAY_BARE,
 	WAY_ONE_MASK,
 	WAY_MANY_MASKS, /* the cache knows the flow, whose mask is the last */
+	WAY_PEER,	/* one mask, and the frame is given to r0 itself */
 	WAYS,
 };
 
 struct path {
 	struct bench_redirect_bpf *bare;
 	struct dp *dp;
-	__u32 s0, s1, r0, r1;
+	__u32 s0, s1, r1;
+	struct rig_far r0;
 	struct job source;
 };
 
@@ -58,7 +60,8 @@ static int load_bare(struct path *p, struct error *e)
 		.verdict = TC_ACT_OK,
 	};
 	frame_make(&p->source.frame, FRAME_IPV4_UDP);
-	return rig_attach(bpf_program__fd(p->bare->progs.sink), p->r0, e);
+	memcpy(p->source.frame.bytes, p->r0.mac, sizeof(p->r0.mac)); /* to whom it is for, as its driver would say */
+	return rig_attach_far(bpf_program__fd(p->bare->progs.sink), &p->r0, e);
 }
 
 static int make_path(struct path *p, struct error *e)
@@ -66,7 +69,7 @@ static int make_path(struct path *p, struct error *e)
 	int err = rig_add_veth("s0", "s1", &p->s0, &p->s1, e);
 
 	if (!err)
-		err = rig_add_veth("r0", "r1", &p->r0, &p->r1, e);
+		err = rig_add_far_veth("r1", "r0", &p->r1, &p->r0, e);
 	if (!err)
 		err = load_bare(p, e);
 	if (!err)
@@ -129,7 +132,7 @@ static int send_bare(struct path *p, double duration_ns, struct samples *s, stru
 		err = send_for(p, duration_ns, s, e);
 	if (!err)
 		err = rig_detach(fd, p->s1, e);
-	return err ? err : port_add(p->dp, "s1", 1, e);
+	return err ? err : port_add(p->dp, "s1", 1, 0, e);
 }
 
 static int send_by(struct path *p, enum way way, double duration_ns, struct samples *s, struct error *e)
@@ -139,6 +142,8 @@ static int send_by(struct path *p, enum way way, double duration_ns, struct samp
 	if (way == WAY_BARE)
 		return send_bare(p, duration_ns, s, e);
 	err = set_masks(p, way == WAY_MANY_MASKS ? MANY_MASKS : 1, e);
+	if (!err)
+		err = port_set_flags(p->dp, 2, way == WAY_PEER ? PORT_PEER : 0, e);
 	return err ? err : send_for(p, duration_ns, s, e);
 }
 
@@ -169,11 +174,15 @@ int bench_forward(const struct options *o, struct report *r, struct error *e)
 		report_rate(r, "forwarding, bare redirect", &s[WAY_BARE]);
 		report_rate(r, "forwarding, tcvs", &s[WAY_ONE_MASK]);
 		report_rate(r, "forwarding, tcvs, 64 masks, cached", &s[WAY_MANY_MASKS]);
+		report_rate(r, "forwarding, tcvs to a peer port", &s[WAY_PEER]);
 		figure_at_least(report_ratio(r, "forwarding, tcvs to bare redirect", &s[WAY_BARE], &s[WAY_ONE_MASK]),
 				0.85);
 		figure_at_least(report_ratio(r, "forwarding, 64 masks, cached, to bare redirect", &s[WAY_BARE],
 					     &s[WAY_MANY_MASKS]),
 				0.85);
+		figure_at_least(report_ratio(r, "forwarding, tcvs to a peer port, to bare redirect", &s[WAY_BARE],
+					     &s[WAY_PEER]),
+				1);
 	}
 	dp_close(&p.dp);
 	bench_redirect_bpf__destroy(p.bare);

@@ -2,6 +2,7 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -13,13 +14,17 @@
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+#include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
 
 #include "action_text.h"
 #include "attach.h"
 #include "flow_table.h"
 #include "link.h"
 #include "match_text.h"
+#include "netns.h"
 #include "port.h"
+#include "util.h"
 
 #define BPFFS "/sys/fs/bpf"
 
@@ -78,6 +83,65 @@ int rig_add_veth(const char *name, const char *peer_name, __u32 *ifindex, __u32 
 	return err ? err : link_set_up(peer.ifindex, true, e);
 }
 
+/* Device names are the same on both sides: whoever makes the pair is in the other namespace, which is fresh. */
+static int move_to(int netns_fd, __u32 ifindex, struct error *e)
+{
+	char buf[128] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	struct ifinfomsg *ifi;
+	struct error why;
+	int err;
+
+	nlh->nlmsg_type = RTM_NEWLINK;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	ifi->ifi_index = ifindex;
+	mnl_attr_put_u32(nlh, IFLA_NET_NS_FD, netns_fd);
+	err = rtnl_talk(nlh, NULL, NULL, &why);
+	return err ? rtnl_refused(e, err, &why, "veth", "move the device") : 0;
+}
+
+int rig_add_far_veth(const char *name, const char *far_name, __u32 *ifindex, struct rig_far *far, struct error *e)
+{
+	CLEANUP_FD int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	struct link_info link, peer;
+	int err;
+
+	if (here < 0 || unshare(CLONE_NEWNET))
+		return error_set(e, errno, "a second namespace cannot be made (%s)", strerror(errno));
+	far->netns_fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	err = link_add_veth(far_name, name, &link, &peer, e);
+	if (!err) {
+		link_disable_ipv6(link.name);
+		err = move_to(here, peer.ifindex, e);
+	}
+	if (!err)
+		err = link_set_up(link.ifindex, true, e);
+	far->ifindex = link.ifindex;
+	memcpy(far->mac, link.mac, sizeof(far->mac));
+	if (setns(here, CLONE_NEWNET) || err)
+		return err ? err : error_set(e, errno, "no way back from the namespace (%s)", strerror(errno));
+	err = link_get(name, &link, e);
+	if (err)
+		return err;
+	link_disable_ipv6(name);
+	*ifindex = link.ifindex;
+	return link_set_up(link.ifindex, true, e);
+}
+
+int rig_attach_far(int prog_fd, const struct rig_far *far, struct error *e)
+{
+	CLEANUP_FD int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (here < 0 || setns(far->netns_fd, CLONE_NEWNET))
+		return error_set(e, errno, "the second namespace cannot be entered (%s)", strerror(errno));
+	err = rig_attach(prog_fd, far->ifindex, e);
+	if (setns(here, CLONE_NEWNET))
+		return error_set(e, errno, "no way back from the namespace (%s)", strerror(errno));
+	return err;
+}
+
 int rig_add_datapath(const char *name, const char *port1, const char *port2, struct dp **dp, struct error *e)
 {
 	struct dp_options options = { .max_flows = FLOWS_DEFAULT, .max_masks = MASKS_MAX };
@@ -86,9 +150,9 @@ int rig_add_datapath(const char *name, const char *port1, const char *port2, str
 	if (err)
 		return err;
 	dp_write(*dp);
-	err = port_add(*dp, port1, 1, e);
+	err = port_add(*dp, port1, 1, 0, e);
 	if (!err)
-		err = port_add(*dp, port2, 2, e);
+		err = port_add(*dp, port2, 2, 0, e);
 	if (err)
 		dp_close(dp);
 	return err;
@@ -123,9 +187,14 @@ int rig_add_flow(struct dp *dp, const char *match_text, const char *actions_text
 	return err ? err : flow_add(dp, &match, &actions, e);
 }
 
+/* Indexes are given by each namespace. */
 static void pin_path(__u32 ifindex, char path[64])
 {
-	snprintf(path, 64, BPFFS "/bench_%u", ifindex);
+	struct error ignored;
+	__u64 cookie = 0;
+
+	netns_cookie(&cookie, &ignored);
+	snprintf(path, 64, BPFFS "/bench_%llu_%u", cookie, ifindex);
 }
 
 int rig_attach(int prog_fd, __u32 ifindex, struct error *e)

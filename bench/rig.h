@@ -15,6 +15,17 @@ int rig_enter(struct error *e);
 /* A pair of devices, both up and silent: nothing but the measured frames is on them. */
 int rig_add_veth(const char *name, const char *peer, __u32 *ifindex, __u32 *peer_ifindex, struct error *e);
 
+/* The end of a veth pair in a namespace of its own. */
+struct rig_far {
+	int netns_fd;
+	__u32 ifindex;
+	__u8 mac[6];
+};
+
+/* A pair, one end of which is far; both up and silent. */
+int rig_add_far_veth(const char *name, const char *far_name, __u32 *ifindex, struct rig_far *far, struct error *e);
+int rig_attach_far(int prog_fd, const struct rig_far *far, struct error *e);
+
 /* An empty datapath with these devices as ports 1 and 2. */
 int rig_add_datapath(const char *name, const char *port1, const char *port2, struct dp **dp, struct error *e);
 

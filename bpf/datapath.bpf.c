@@ -28,7 +28,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state *cpu, __u32 in_port)
 {
-	struct lookup l = { .key = &cpu->key, .cpu = bpf_get_smp_processor_id() };
+	struct lookup l = { .key = &cpu->key, .state = cpu, .cpu = bpf_get_smp_processor_id() };
 	struct execution x = { .skb = skb, .cpu = cpu, .in_port = in_port };
 	__u32 zero = 0;
 	bool hit;
@@ -38,7 +38,7 @@ static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state 
 		return drop_frame(&x, DROP_STALE);
 	if (extract_key(skb, in_port, &cpu->key))
 		return drop_frame(&x, DROP_SHORT);
-	hit = find_flow(&l, cpu);
+	hit = find_flow(&l);
 	cpu->count.mask_hit += l.tried;
 	if (!hit) {
 		COUNT(cpu, missed);

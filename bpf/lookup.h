@@ -25,6 +25,7 @@
 
 struct lookup {
 	struct flow_key *key;
+	struct cpu_state *state;
 	const struct datapath *dp;
 	struct mask_array *masks;
 	struct flow *flow; /* the hit */
@@ -114,23 +115,39 @@ static __always_inline bool try_mask(struct lookup *l, const struct mask *mask)
 	return true;
 }
 
+/* tried_first is not on the stack, where the verifier would follow what it depends on through the whole loop. */
 static long try_mask_at(__u32 i, struct lookup *l)
 {
-	i++; /* the first mask was tried inline */
+	i += l->state->tried_first & 1;
 	if (i >= MASKS_MAX)
 		return 1;
 	return try_mask(l, &l->masks->mask[i]);
 }
 
 /*
- * Tries the masks of the packet's class in order.  The first one is tried without the call that bpf_loop makes for each
- * iteration: the order puts the busiest mask there.
+ * Tries the masks of the packet's class in order.  The first one, which the order makes the busiest, is named in the
+ * datapath's record: most packets need not ask for the array, which costs as much as two masks.  While an order is
+ * being replaced the two may disagree; then one mask is tried twice.
  */
 static __always_inline bool walk_masks(struct lookup *l)
 {
-	__u32 class = packet_class(l->key), zero = 0, count;
-	void *array = bpf_map_lookup_elem(&masks, &class);
+	__u32 class, zero = 0, count, first_id;
+	struct mask_info *first;
+	void *array;
 
+	/* Read back from memory it is any number to the verifier, which would walk what follows once for each class. */
+	l->state->class = packet_class(l->key);
+	class = *(volatile __u32 *)&l->state->class;
+	if (class >= PACKET_CLASSES_END)
+		return false;
+	first_id = l->dp->first_mask[class];
+	first = bpf_map_lookup_elem(&mask_info, &first_id); /* NULL for MASK_NONE */
+	l->filter = *(volatile __u64 *)&l->dp->filter;
+	if (!first)
+		return false;
+	if (try_mask(l, &first->mask))
+		return true;
+	array = bpf_map_lookup_elem(&masks, &class);
 	if (!array)
 		return false;
 	l->masks = bpf_map_lookup_elem(array, &zero);
@@ -139,10 +156,9 @@ static __always_inline bool walk_masks(struct lookup *l)
 	count = l->masks->count;
 	if (!count)
 		return false;
-	if (count > 1)
-		l->filter = *(volatile __u64 *)&l->dp->filter;
-	if (!try_mask(l, &l->masks->mask[0]) && count > 1)
-		bpf_loop(count - 1, try_mask_at, l, 0);
+	l->state->tried_first = l->masks->mask[0].id == first_id;
+	if (count > l->state->tried_first)
+		bpf_loop(count - l->state->tried_first, try_mask_at, l, 0);
 	return l->flow;
 }
 
@@ -197,7 +213,7 @@ static __always_inline bool try_slot(struct lookup *l, __u32 slot)
 }
 
 /* Fills l->flow and l->slot; false if no flow matches. */
-static __always_inline bool find_flow(struct lookup *l, struct cpu_state *cpu)
+static __always_inline bool find_flow(struct lookup *l)
 {
 	__u32 size = l->dp->cache_size, index, tag = 0;
 	struct cache_entry *cached = NULL;
@@ -214,7 +230,7 @@ static __always_inline bool find_flow(struct lookup *l, struct cpu_state *cpu)
 	if (cached && cached->tag == tag) {
 		l->tried++;
 		if (try_slot(l, cached->slot))
-			COUNT(cpu, cache_hit);
+			COUNT(l->state, cache_hit);
 	}
 	if (!l->flow) {
 		if (!walk_masks(l))

@@ -20,6 +20,7 @@ struct cmd {
 	bool overlap;	      /* --overlap */
 	bool partial;	      /* a failure that left results: JSON shows both */
 	bool quiet;	      /* -q */
+	bool check;	      /* --check */
 	const char *interval; /* --interval: NULL = not said */
 	const char *netns;    /* --netns: NULL = where we are */
 	int argc;	      /* what follows the command's name */
@@ -58,4 +59,6 @@ int cmd_cache_get_size(struct cmd *c, struct error *e);
 int cmd_cache_set_size(struct cmd *c, struct error *e);
 int cmd_rebalance(struct cmd *c, struct error *e);
 int cmd_run(struct cmd *c, struct error *e);
+int cmd_parse_flow(struct cmd *c, struct error *e);
+int cmd_parse_actions(struct cmd *c, struct error *e);
 int cmd_dump_masks(struct cmd *c, struct error *e);

@@ -33,6 +33,8 @@ static int add(struct bulk_run *r, const struct match *match, const struct actio
 {
 	int err = match->present ? 0 : error_set(e, EINVAL, "a UFID alone does not say what to match");
 
+	if (!err && match_supported(match, e))
+		err = error_prefix(e, -EINVAL, "parsing flow key (%s)", strerror(EINVAL));
 	if (!err && !r->overlap)
 		err = overlap_check_new(r->dp, match, list, e);
 	return err ? err : flow_add(r->dp, match, list, e);

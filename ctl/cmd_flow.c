@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "action_json.h"
+#include "action_text.h"
 #include "cmd.h"
 #include "dp.h"
 #include "flow_filter.h"
@@ -141,8 +141,11 @@ static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 
 static int add_flow(struct cmd *c, struct flow_cmd *f, struct error *e)
 {
-	int err = c->overlap ? 0 : overlap_check_new(f->dp, &f->match, &f->actions, e);
+	int err = match_supported(&f->match, e);
 
+	if (err)
+		return error_prefix(e, err, "parsing flow key (%s)", strerror(-err));
+	err = c->overlap ? 0 : overlap_check_new(f->dp, &f->match, &f->actions, e);
 	return err ? err : flow_add(f->dp, &f->match, &f->actions, e);
 }
 
@@ -181,11 +184,13 @@ static int change_flow(struct cmd *c, struct flow_cmd *f, __u32 slot, struct err
 
 	if (err)
 		return err;
-	show_stats_line(c, f->dp, slot);
 	err = flow_set_actions(f->dp, slot, &f->actions, e);
-	if (!err && c->clear)
+	if (err)
+		return err;
+	show_stats_line(c, f->dp, slot);
+	if (c->clear)
 		flow_clear_counts(f->dp, slot);
-	return err;
+	return 0;
 }
 
 int cmd_mod_flow(struct cmd *c, struct error *e)

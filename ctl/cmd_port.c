@@ -15,9 +15,10 @@ struct port_words {
 	const char *device;
 	const char *type; /* NULL: not said */
 	__u32 port_no;	  /* PORT_NONE: not said */
+	__u32 flags, flags_said;
 };
 
-/* IF[,port_no=N][,type=T]; text is cut apart in place. */
+/* IF[,port_no=N][,type=T][,peer=on|off]; text is cut apart in place. */
 static int parse_port(char *text, struct port_words *w, struct error *e)
 {
 	char *rest = text, *word, *end;
@@ -33,9 +34,16 @@ static int parse_port(char *text, struct port_words *w, struct error *e)
 			w->type = word + 5;
 			continue;
 		}
+		if (!strcmp(word, "peer=on") || !strcmp(word, "peer=off")) {
+			w->flags_said = PORT_PEER;
+			w->flags = strcmp(word, "peer=on") ? 0 : PORT_PEER;
+			continue;
+		}
 		if (strncmp(word, "port_no=", 8))
-			return error_set(e, EINVAL, "%s: not an option of a port; known are port_no=N and type=system",
-					 word);
+			return error_set(
+				e, EINVAL,
+				"%s: not an option of a port; known are port_no=N, type=system, peer=on and peer=off",
+				word);
 		n = strtoul(word + 8, &end, 10);
 		if (word[8] < '0' || word[8] > '9' || *end || n < 1 || n >= PORTS_MAX)
 			return error_set(e, EINVAL, "%s: a number from 1 to %d is wanted", word, PORTS_MAX - 1);
@@ -62,7 +70,7 @@ int port_add_text(struct dp *dp, char *text, struct error *e)
 			e, EOPNOTSUPP,
 			"adding %s to %s failed (Operation not supported): type=%s; only system, an existing device, can be added",
 			w.device, dp->name, w.type);
-	return port_add(dp, w.device, w.port_no, e);
+	return port_add(dp, w.device, w.port_no, w.flags, e);
 }
 
 static int set_text(struct dp *dp, char *text, struct error *e)
@@ -81,7 +89,7 @@ static int set_text(struct dp *dp, char *text, struct error *e)
 		return error_set(e, EINVAL, "%s: can't change type from %s to %s", w.device, type, w.type);
 	if (w.port_no != PORT_NONE && w.port_no != port_no)
 		return error_set(e, EINVAL, "%s: can't change port number from %u to %u", w.device, port_no, w.port_no);
-	return 0;
+	return w.flags_said ? port_set_flags(dp, port_no, w.flags, e) : 0;
 }
 
 static int del_text(struct dp *dp, char *text, struct error *e)

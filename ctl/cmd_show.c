@@ -26,8 +26,9 @@ static void show_attachment(struct cmd *c, const struct port_view *v)
 		emit_text(&c->emit, ", %u other%s before", a->before, a->before == 1 ? "" : "s");
 	if (!v->gone && a->after)
 		emit_text(&c->emit, ", %u other%s after", a->after, a->after == 1 ? "" : "s");
-	emit_text(&c->emit, ")\n");
+	emit_text(&c->emit, v->info.flags & PORT_PEER ? ", peer)\n" : ")\n");
 	emit_str(&c->emit, "attached", NULL, how);
+	emit_bool(&c->emit, "peer", v->info.flags & PORT_PEER);
 	emit_u64(&c->emit, "others_before", NULL, a->before);
 	emit_u64(&c->emit, "others_after", NULL, a->after);
 }

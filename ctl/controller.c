@@ -181,22 +181,6 @@ static void search(struct controller *c)
 			take_charge(c, c->o->names[i], &ignored);
 }
 
-/*
- * Does not wait for a lock that a command may hold for long, a pager or a slow disk behind it; but tries often enough to
- * get in between commands that follow each other closely.
- */
-static int open_busy(const char *name, struct dp **dp, struct error *e)
-{
-	const struct timespec pause = { .tv_nsec = 5000000 };
-	int err = session_open(name, DP_TRY_WRITE, dp, e);
-
-	for (int i = 0; err == -EAGAIN && i < 20; i++) {
-		nanosleep(&pause, NULL);
-		err = session_open(name, DP_TRY_WRITE, dp, e);
-	}
-	return err;
-}
-
 static void round_of(struct controller *c, size_t i)
 {
 	const char *name = c->charges[i].name;
@@ -204,7 +188,7 @@ static void round_of(struct controller *c, size_t i)
 	struct error e;
 	struct dp *dp;
 	bool moved = false;
-	int err = open_busy(name, &dp, &e);
+	int err = session_open(name, DP_TRY_WRITE, &dp, &e);
 
 	if (!err) {
 		err = reorder_masks(dp, &r, &e);

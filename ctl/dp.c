@@ -6,13 +6,17 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include "bpffs.h"
 #include "util.h"
+
+#define PATIENCE_US 100000 /* of DP_TRY_WRITE */
 
 static const char *const map_names[] = {
 #define X(id, name) [DP_MAP_##id] = #name,
@@ -193,15 +197,42 @@ int dp_open_tables(struct dp *dp, struct error *e)
 	return err ? err : map_tables(dp, e);
 }
 
+static void wake(int signal)
+{
+	(void)signal;
+}
+
+/*
+ * flock() with an end to its waiting: -1 and EINTR then.  Who only asks again and again gets no lock from commands that
+ * follow each other closely, since a lock that is let go is offered to those who wait for it.
+ */
+static int flock_for_a_while(int fd, int how)
+{
+	/* Again and again, for the case that the first one comes before the waiting begins. */
+	const struct itimerval alarms = { { 0, PATIENCE_US }, { 0, PATIENCE_US } }, none = { 0 };
+	const struct sigaction waking = { .sa_handler = wake };
+	struct sigaction before;
+	int ret, why;
+
+	sigaction(SIGALRM, &waking, &before);
+	setitimer(ITIMER_REAL, &alarms, NULL);
+	ret = flock(fd, how);
+	why = errno;
+	setitimer(ITIMER_REAL, &none, NULL);
+	sigaction(SIGALRM, &before, NULL);
+	errno = why;
+	return ret;
+}
+
 /* A directory that was removed while we waited for its lock has no links left. */
 static int lock_dir(struct dp *dp, enum dp_mode mode, struct error *e)
 {
-	int how = mode == DP_READ ? LOCK_SH : mode == DP_TRY_WRITE ? LOCK_EX | LOCK_NB : LOCK_EX;
+	int (*lock)(int fd, int how) = mode == DP_TRY_WRITE ? flock_for_a_while : flock;
 	struct stat st;
 
 	dp->dir_fd = open(dp->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dp->dir_fd >= 0 && flock(dp->dir_fd, how))
-		return error_set(e, errno == EWOULDBLOCK ? EAGAIN : errno, "%s: cannot be locked (%s)", dp->path,
+	if (dp->dir_fd >= 0 && lock(dp->dir_fd, mode == DP_READ ? LOCK_SH : LOCK_EX))
+		return error_set(e, errno == EINTR ? EAGAIN : errno, "%s: cannot be locked (%s)", dp->path,
 				 strerror(errno));
 	if (dp->dir_fd < 0 || fstat(dp->dir_fd, &st) || !st.st_nlink)
 		return error_set(e, ENODEV, "opening datapath %s (No such device): no datapath of that name exists",
@@ -324,6 +355,7 @@ void dp_close(struct dp **dp)
 	if (d->writing && !d->keep_mark && !d->stale_classes && d->info->dirty == DP_WRITING)
 		d->info->dirty = DP_CLEAN;
 	*dp = NULL;
+	dp_end_swaps(d);
 	dp_free(d);
 }
 

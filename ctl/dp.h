@@ -76,6 +76,7 @@ struct dp {
 	__u32 ufid_scans;
 	struct overlap *overlap; /* NULL unless overlap_begin() */
 	struct flow_bulk *bulk;	 /* NULL unless flow_bulk_begin() */
+	struct dp_swap *swaps;	 /* whose grace periods dp_close() waits for */
 };
 
 enum dp_pages {
@@ -95,7 +96,7 @@ struct dp_options {
 enum dp_mode {
 	DP_READ,
 	DP_WRITE,
-	DP_TRY_WRITE, /* -EAGAIN instead of waiting for others */
+	DP_TRY_WRITE, /* -EAGAIN instead of waiting for others for long */
 	DP_DESTROY,   /* exclusive, and also what is unfinished; changes nothing yet */
 };
 
@@ -162,6 +163,12 @@ int dp_commit(struct dp *dp, struct error *e);
 /* Puts an array in the place of the class's present one, or none if its count is 0. */
 int dp_swap_masks(struct dp *dp, enum packet_class class, const struct mask_array *array, struct error *e);
 
+/*
+ * The same for an array that only has another order: returns when packets see it.  The waiting for the grace period is
+ * left to dp_close(), which lets go of the lock first.
+ */
+int dp_swap_order(struct dp *dp, enum packet_class class, const struct mask_array *array, struct error *e);
+
 /* The mask array of a class; count 0 if the class has none.  0 or -errno. */
 int dp_mask_array(struct dp *dp, enum packet_class class, struct mask_array *array);
 
@@ -194,6 +201,8 @@ void dp_path(const char *root, bool unfinished, const char *name, char path[DP_P
 void dp_sweep(const char *root);
 struct dp *dp_alloc(const char *name, const char *root);
 int dp_open_tables(struct dp *dp, struct error *e);
+int dp_create_array(struct dp *dp, const char *name, const char *type, __u32 entries, __u32 flags, struct error *e);
+void dp_end_swaps(struct dp *dp);
 void *dp_map_memory(int fd, size_t size);
 __u32 dp_flow_pages_max(__u32 max_flows);
 __u32 dp_filter_words(__u32 flows); /* of the filter for so many */

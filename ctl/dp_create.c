@@ -226,6 +226,8 @@ static int describe(struct datapath_bpf *skel, const char *name, const struct dp
 		.created_ns = clock_ns(CLOCK_REALTIME),
 	};
 	snprintf(info->name, sizeof(info->name), "%s", name);
+	for (int class = 0; class < PACKET_CLASSES_END; class ++)
+		info->first_mask[class] = MASK_NONE;
 	return 0;
 }
 

@@ -47,7 +47,7 @@ static int load_btf(struct dp *dp, struct error *e)
 	return 0;
 }
 
-static int create_array(struct dp *dp, const char *name, const char *type, __u32 entries, __u32 flags, struct error *e)
+int dp_create_array(struct dp *dp, const char *name, const char *type, __u32 entries, __u32 flags, struct error *e)
 {
 	CLEANUP_FD int btf_fd = -1;
 	struct bpf_map_info info = {};
@@ -95,7 +95,7 @@ static int add_page(struct dp *dp, enum dp_pages kind, __u32 n, struct error *e)
 	if (!bpf_map_lookup_elem(dp->map_fd[k->outer], &n, &id))
 		return 0;
 	snprintf(name, sizeof(name), "%.11s_%u", k->prefix, n % 1000);
-	fd = create_array(dp, name, k->type, entries, BPF_F_MMAPABLE, e);
+	fd = dp_create_array(dp, name, k->type, entries, BPF_F_MMAPABLE, e);
 	if (fd < 0)
 		return fd;
 	snprintf(path, sizeof(path), "%s/%s_%u", dp->path, k->prefix, n);
@@ -180,26 +180,6 @@ int dp_mask_array(struct dp *dp, enum packet_class class, struct mask_array *arr
 	fd = bpf_map_get_fd_by_id(id);
 	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, array))
 		return -errno;
-	return 0;
-}
-
-int dp_swap_masks(struct dp *dp, enum packet_class class, const struct mask_array *array, struct error *e)
-{
-	__u32 key = class, zero = 0;
-	CLEANUP_FD int fd = -1;
-
-	if (!array->count) {
-		if (bpf_map_delete_elem(dp->map_fd[DP_MAP_MASKS], &key) && errno != ENOENT)
-			return error_set(e, errno, "masks of class %s: cannot be removed (%s)",
-					 packet_class_name(class), strerror(errno));
-		return 0;
-	}
-	fd = create_array(dp, "mask_array", "mask_array", 1, 0, e);
-	if (fd < 0)
-		return fd;
-	if (bpf_map_update_elem(fd, &zero, array, 0) || bpf_map_update_elem(dp->map_fd[DP_MAP_MASKS], &key, &fd, 0))
-		return error_set(e, errno, "masks of class %s: cannot be put in place (%s)", packet_class_name(class),
-				 strerror(errno));
 	return 0;
 }
 

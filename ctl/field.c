@@ -7,40 +7,81 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "error.h"
+#include "foreign_key.h"
 
-#define MEMBER(m) .offset = offsetof(struct flow_key, m), .size = sizeof(((struct flow_key *)NULL)->m)
-#define NUM(m, n) MEMBER(m), .bits = (n)
-#define BE(m, n)  MEMBER(m), .bits = (n), .big_endian = true
+#define MEMBER_OF(s, m) .offset = offsetof(struct s, m), .size = sizeof(((struct s *)NULL)->m)
+#define MEMBER(m)	MEMBER_OF(flow_key, m)
+#define NUM(m, n)	MEMBER(m), .bits = (n)
+#define BE(m, n)	MEMBER(m), .bits = (n), .big_endian = true
+#define FOREIGN(m)	MEMBER_OF(foreign_key, m)
+#define FNUM(m, n)	FOREIGN(m), .bits = (n)
 
-#define FIELDS(...) .fields = ((const struct field[]){ __VA_ARGS__, { .size = 0 } })
-#define NO_FIELDS   .fields = no_fields
+#define FIELDS(...) .fields = LIST(__VA_ARGS__)
+#define LIST(...)   ((const struct field[]){ __VA_ARGS__, { .size = 0 } })
+#define GROUP(...)  .group = LIST(__VA_ARGS__)
 
 #define PORTS FIELDS({ "src", FIELD_DEC, BE(tp_src_be, 16) }, { "dst", FIELD_DEC, BE(tp_dst_be, 16) })
 #define ICMP_FIELDS \
 	FIELDS({ "type", FIELD_DEC, BE(tp_src_be, 8), .fills = true }, \
 	       { "code", FIELD_DEC, BE(tp_dst_be, 8), .fills = true })
+/* Open vSwitch reads tp_src in both tuples, and prints src_port in that of IPv6. */
+#define CT_TUPLE(m, kind) \
+	FIELDS({ "src", kind, FOREIGN(m.src) }, { "dst", kind, FOREIGN(m.dst) }, \
+	       { "proto", FIELD_DEC, FNUM(m.proto, 8) }, { "tp_src", FIELD_DEC, FNUM(m.tp_src, 16) }, \
+	       { "tp_dst", FIELD_DEC, FNUM(m.tp_dst, 16) }, \
+	       { "src_port", FIELD_DEC, FNUM(m.tp_src, 16), .alias = FIELD_ALIAS }, \
+	       { "dst_port", FIELD_DEC, FNUM(m.tp_dst, 16), .alias = FIELD_ALIAS })
 
-static const struct field no_fields[1];
 static const char no_conntrack[] = "conntrack cannot be matched by this datapath";
 
 static const struct attribute_info attributes[ATTRIBUTES] = {
-	[ATTR_RECIRC_ID] = { "recirc_id", FIELDS({ NULL, FIELD_HEX, NUM(recirc_id, 32) }), .flags = ATTR_OUTERMOST },
+	[ATTR_RECIRC_ID] = { "recirc_id", FIELDS({ NULL, FIELD_HEX, NUM(recirc_id, 32), .undivided = true }),
+			     .flags = ATTR_OUTERMOST },
 	[ATTR_DP_HASH] = { "dp_hash", FIELDS({ NULL, FIELD_HEX, NUM(dp_hash, 32) }), .flags = ATTR_OUTERMOST },
 	[ATTR_SKB_PRIORITY] = { "skb_priority", FIELDS({ NULL, FIELD_HEX, NUM(skb_priority, 32) }),
 				.flags = ATTR_OUTERMOST },
-	[ATTR_TUNNEL] = { "tunnel", NO_FIELDS, .flags = ATTR_OUTERMOST,
+	[ATTR_TUNNEL] = { "tunnel",
+			  FIELDS({ "tun_id", FIELD_LONG, FOREIGN(tun.id) }, { "src", FIELD_IPV4, FOREIGN(tun.src) },
+				 { "dst", FIELD_IPV4, FOREIGN(tun.dst) },
+				 { "ipv6_src", FIELD_IPV6, FOREIGN(tun.ipv6_src) },
+				 { "ipv6_dst", FIELD_IPV6, FOREIGN(tun.ipv6_dst) },
+				 { "tos", FIELD_HEX, FNUM(tun.tos, 8) }, { "ttl", FIELD_DEC, FNUM(tun.ttl, 8) },
+				 { "tp_src", FIELD_DEC, FNUM(tun.tp_src, 16) },
+				 { "tp_dst", FIELD_DEC, FNUM(tun.tp_dst, 16) },
+				 { "geneve", FIELD_GENEVE, FOREIGN(tun.geneve) },
+				 { "vxlan", FIELD_GROUP, FOREIGN(tun.gbp_id),
+				   GROUP({ "gbp", FIELD_GROUP, FOREIGN(tun.gbp_id),
+					   GROUP({ "id", FIELD_DEC, FNUM(tun.gbp_id, 16) },
+						 { "flags", FIELD_HEX, FNUM(tun.gbp_flags, 8) }) }) },
+				 { "erspan", FIELD_GROUP, FOREIGN(tun.erspan_ver),
+				   GROUP({ "ver", FIELD_DEC, FNUM(tun.erspan_ver, 4) },
+					 { "idx", FIELD_HEX, FNUM(tun.erspan_idx, 20) },
+					 { "dir", FIELD_DEC, FNUM(tun.erspan_dir, 1) },
+					 { "hwid", FIELD_HEX, FNUM(tun.erspan_hwid, 6) }) },
+				 { "flags", FIELD_TUNNEL_FLAGS, FNUM(tun.flags, 4), .mask_bits = 16 }),
+			  .flags = ATTR_OUTERMOST | ATTR_ALWAYS_PRINTED,
 			  .why_not = "tunnel metadata cannot be matched by this datapath" },
 	[ATTR_IN_PORT] = { "in_port", FIELDS({ NULL, FIELD_PORT, NUM(in_port, 16), .mask_bits = 32 }),
 			   .flags = ATTR_OUTERMOST },
 	[ATTR_SKB_MARK] = { "skb_mark", FIELDS({ NULL, FIELD_HEX, NUM(skb_mark, 32) }), .flags = ATTR_OUTERMOST },
-	[ATTR_CT_STATE] = { "ct_state", NO_FIELDS, .flags = ATTR_OUTERMOST, .why_not = no_conntrack },
-	[ATTR_CT_ZONE] = { "ct_zone", NO_FIELDS, .flags = ATTR_OUTERMOST, .why_not = no_conntrack },
-	[ATTR_CT_MARK] = { "ct_mark", NO_FIELDS, .flags = ATTR_OUTERMOST, .why_not = no_conntrack },
-	[ATTR_CT_LABEL] = { "ct_label", NO_FIELDS, .flags = ATTR_OUTERMOST, .why_not = no_conntrack },
-	[ATTR_CT_TUPLE4] = { "ct_tuple4", NO_FIELDS, .flags = ATTR_OUTERMOST, .why_not = no_conntrack },
-	[ATTR_CT_TUPLE6] = { "ct_tuple6", NO_FIELDS, .flags = ATTR_OUTERMOST, .why_not = no_conntrack },
-	[ATTR_PACKET_TYPE] = { "packet_type", NO_FIELDS, .flags = ATTR_OUTERMOST,
+	[ATTR_CT_STATE] = { "ct_state", FIELDS({ NULL, FIELD_CT_STATE, FNUM(ct.state, 8) }), .flags = ATTR_OUTERMOST,
+			    .why_not = no_conntrack },
+	[ATTR_CT_ZONE] = { "ct_zone", FIELDS({ NULL, FIELD_HEX, FNUM(ct.zone, 16) }), .flags = ATTR_OUTERMOST,
+			   .why_not = no_conntrack },
+	[ATTR_CT_MARK] = { "ct_mark", FIELDS({ NULL, FIELD_HEX, FNUM(ct.mark, 32) }), .flags = ATTR_OUTERMOST,
+			   .why_not = no_conntrack },
+	[ATTR_CT_LABEL] = { "ct_label", FIELDS({ NULL, FIELD_LONG, FOREIGN(ct.label) }), .flags = ATTR_OUTERMOST,
+			    .why_not = no_conntrack },
+	[ATTR_CT_TUPLE4] = { "ct_tuple4", CT_TUPLE(ct_tuple4, FIELD_IPV4),
+			     .flags = ATTR_OUTERMOST | ATTR_REFINES | ATTR_OF_PAYLOAD, .eth_type = { ETH_P_IP },
+			     .why_not = no_conntrack },
+	[ATTR_CT_TUPLE6] = { "ct_tuple6", CT_TUPLE(ct_tuple6, FIELD_IPV6),
+			     .flags = ATTR_OUTERMOST | ATTR_REFINES | ATTR_OF_PAYLOAD, .eth_type = { ETH_P_IPV6 },
+			     .why_not = no_conntrack },
+	[ATTR_PACKET_TYPE] = { "packet_type",
+			       FIELDS({ "ns", FIELD_DEC, FNUM(packet_type.ns, 16) },
+				      { "id", FIELD_HEX, FNUM(packet_type.id, 16) }),
+			       .flags = ATTR_OUTERMOST,
 			       .why_not = "every packet of this datapath is Ethernet, packet_type(ns=0,id=0)" },
 	[ATTR_ETH] = { "eth", FIELDS({ "src", FIELD_MAC, MEMBER(eth_src) }, { "dst", FIELD_MAC, MEMBER(eth_dst) }),
 		       .flags = ATTR_OUTERMOST | ATTR_ALWAYS_PRINTED },
@@ -48,10 +89,11 @@ static const struct attribute_info attributes[ATTRIBUTES] = {
 	[ATTR_VLAN] = { "vlan",
 			FIELDS({ "vid", FIELD_DEC, BE(vlan_tci_be, 12) },
 			       { "pcp", FIELD_DEC, BE(vlan_tci_be, 3), .shift = 13 },
-			       { "cfi", FIELD_DEC, BE(vlan_tci_be, 1), .shift = 12 },
-			       { "tci", FIELD_HEX, BE(vlan_tci_be, 16) }),
-			.eth_type = { ETH_P_8021Q, ETH_P_8021AD } },
-	[ATTR_ENCAP] = { "encap", NO_FIELDS, .eth_type = { ETH_P_8021Q, ETH_P_8021AD } },
+			       { "cfi", FIELD_DEC, BE(vlan_tci_be, 1), .shift = 12, .alias = FIELD_IMPLIED1 },
+			       { "tci", FIELD_HEX, BE(vlan_tci_be, 16), .alias = FIELD_ALIAS }),
+			.flags = ATTR_ALWAYS_PRINTED, .eth_type = { ETH_P_8021Q, ETH_P_8021AD } },
+	[ATTR_ENCAP] = { "encap", FIELDS({ .size = 0 }), .flags = ATTR_ALWAYS_PRINTED,
+			 .eth_type = { ETH_P_8021Q, ETH_P_8021AD } },
 	[ATTR_MPLS] = { "mpls",
 			FIELDS({ "label", FIELD_DEC, BE(mpls_lse_be[0], 20), .shift = 12 },
 			       { "tc", FIELD_DEC, BE(mpls_lse_be[0], 3), .shift = 9 },
@@ -85,12 +127,28 @@ static const struct attribute_info attributes[ATTRIBUTES] = {
 			     { "tll", FIELD_MAC, MEMBER(nd_tll) }),
 		      .flags = ATTR_REFINES, .eth_type = { ETH_P_IPV6 }, .ip_proto = IPPROTO_ICMPV6,
 		      .icmp_type = { 135, 136 } },
-	[ATTR_ND_EXT] = { "nd_ext", NO_FIELDS, .why_not = "ND extensions cannot be matched by this datapath" },
+	[ATTR_ND_EXT] = { "nd_ext",
+			  FIELDS({ "nd_reserved", FIELD_HEX0, FNUM(nd_ext.reserved, 32) },
+				 { "nd_options_type", FIELD_DEC, FNUM(nd_ext.options_type, 8) }),
+			  .flags = ATTR_REFINES,
+			  .why_not =
+				  "ND extensions cannot be matched, neither by this datapath nor by that of the kernel" },
 	[ATTR_TCP_FLAGS] = { "tcp_flags", FIELDS({ NULL, FIELD_TCP_FLAGS, BE(tcp_flags_be, 12), .mask_bits = 16 }),
 			     .flags = ATTR_REFINES, .eth_type = { ETH_P_IP, ETH_P_IPV6 }, .ip_proto = IPPROTO_TCP },
-	[ATTR_NSH] = { "nsh", NO_FIELDS, .why_not = "NSH cannot be matched by this datapath" },
+	[ATTR_NSH] = { "nsh",
+		       FIELDS({ "flags", FIELD_DEC, FNUM(nsh.flags, 8) }, { "ttl", FIELD_DEC, FNUM(nsh.ttl, 8) },
+			      { "mdtype", FIELD_DEC, FNUM(nsh.mdtype, 8) }, { "np", FIELD_DEC, FNUM(nsh.np, 8) },
+			      { "spi", FIELD_HEX, FNUM(nsh.path, 24), .shift = 8 },
+			      { "si", FIELD_DEC, FNUM(nsh.path, 8) }, { "c1", FIELD_HEX, FNUM(nsh.context[0], 32) },
+			      { "c2", FIELD_HEX, FNUM(nsh.context[1], 32) },
+			      { "c3", FIELD_HEX, FNUM(nsh.context[2], 32) },
+			      { "c4", FIELD_HEX, FNUM(nsh.context[3], 32) }),
+		       .flags = ATTR_REFINES, .eth_type = { ETH_P_NSH },
+		       .why_not = "NSH cannot be matched by this datapath" },
 	/* OVS_KEY_ATTR_IPV6_EXTHDRS, under the name that Open vSwitch prints */
-	[ATTR_KEY32] = { "key32", NO_FIELDS, .why_not = "IPv6 extension headers cannot be matched by this datapath" },
+	[ATTR_KEY32] = { "key32", FIELDS({ NULL, FIELD_OCTETS, FNUM(ipv6_exthdrs, 16) }),
+			 .flags = ATTR_REFINES | ATTR_SHY, .eth_type = { ETH_P_IPV6 },
+			 .why_not = "IPv6 extension headers cannot be matched by this datapath" },
 };
 
 const struct attribute_info *attribute_info(enum attribute attr)
@@ -119,7 +177,7 @@ static size_t member_at(const struct field *f, unsigned int entry)
 	return f->offset + entry * f->size;
 }
 
-static __u32 member_get(const struct flow_key *key, const struct field *f, unsigned int entry)
+static __u32 member_get(const void *key, const struct field *f, unsigned int entry)
 {
 	const __u8 *at = (const __u8 *)key + member_at(f, entry);
 	__u16 half;
@@ -137,7 +195,7 @@ static __u32 member_get(const struct flow_key *key, const struct field *f, unsig
 	}
 }
 
-static void member_put(struct flow_key *key, const struct field *f, unsigned int entry, __u32 number)
+static void member_put(void *key, const struct field *f, unsigned int entry, __u32 number)
 {
 	__u8 *at = (__u8 *)key + member_at(f, entry);
 	__u16 half = f->big_endian ? htons(number) : number;
@@ -155,7 +213,7 @@ static void member_put(struct flow_key *key, const struct field *f, unsigned int
 	}
 }
 
-struct field_value field_get(const struct flow_key *key, const struct field *f, unsigned int entry)
+struct field_value field_get(const void *key, const struct field *f, unsigned int entry)
 {
 	struct field_value v = { 0 };
 
@@ -166,7 +224,7 @@ struct field_value field_get(const struct flow_key *key, const struct field *f, 
 	return v;
 }
 
-void field_put(struct flow_key *key, const struct field *f, unsigned int entry, const struct field_value *v)
+void field_put(void *key, const struct field *f, unsigned int entry, const struct field_value *v)
 {
 	__u32 others;
 
@@ -178,7 +236,7 @@ void field_put(struct flow_key *key, const struct field *f, unsigned int entry, 
 	member_put(key, f, entry, others | (v->number & field_full(f)) << f->shift);
 }
 
-void field_put_mask(struct flow_key *mask, const struct field *f, unsigned int entry, const struct field_value *v)
+void field_put_mask(void *mask, const struct field *f, unsigned int entry, const struct field_value *v)
 {
 	if (f->fills && v->number == field_full(f))
 		member_put(mask, f, entry, ~0u);
@@ -186,21 +244,38 @@ void field_put_mask(struct flow_key *mask, const struct field *f, unsigned int e
 		field_put(mask, f, entry, v);
 }
 
-enum field_match field_match(const struct flow_key *mask, const struct field *f, unsigned int entry)
+static enum field_match bytes_match(const __u8 *mask, size_t size)
 {
-	static const __u8 wild[16];
-	struct field_value v = field_get(mask, f, entry);
-	size_t i;
+	size_t zeros = 0, ones = 0, i;
 
-	if (!field_is_bytes(f))
-		return v.number == field_full(f) ? FIELD_EXACT : v.number ? FIELD_PARTIAL : FIELD_WILD;
-	if (!memcmp(v.bytes, wild, f->size))
-		return FIELD_WILD;
-	for (i = 0; i < f->size; i++) {
-		if (v.bytes[i] != 0xff)
+	for (i = 0; i < size; i++) {
+		zeros += mask[i] == 0;
+		ones += mask[i] == 0xff;
+	}
+	return zeros == size ? FIELD_WILD : ones == size ? FIELD_EXACT : FIELD_PARTIAL;
+}
+
+static enum field_match group_match(const void *mask, const struct field *group)
+{
+	const struct field *f;
+
+	for (f = group; f->size; f++) {
+		if (field_match(mask, f, 0) != FIELD_WILD)
 			return FIELD_PARTIAL;
 	}
-	return FIELD_EXACT;
+	return FIELD_WILD;
+}
+
+enum field_match field_match(const void *mask, const struct field *f, unsigned int entry)
+{
+	__u32 number;
+
+	if (f->kind == FIELD_GROUP)
+		return group_match(mask, f->group);
+	if (f->kind == FIELD_GENEVE || field_is_bytes(f))
+		return bytes_match((const __u8 *)mask + member_at(f, entry), f->size);
+	number = field_get(mask, f, entry).number;
+	return number == field_full(f) ? FIELD_EXACT : number ? FIELD_PARTIAL : FIELD_WILD;
 }
 
 static unsigned int entries_max(enum attribute attr)
@@ -208,7 +283,7 @@ static unsigned int entries_max(enum attribute attr)
 	return attributes[attr].flags & ATTR_LABEL_STACK ? sizeof(((struct flow_key *)NULL)->mpls_lse_be) / 4 : 1;
 }
 
-unsigned int attribute_entries(const struct flow_key *mask, enum attribute attr)
+unsigned int attribute_entries(const void *mask, enum attribute attr)
 {
 	const struct field *f;
 	unsigned int n;
@@ -227,21 +302,22 @@ bool eth_type_is_tag(__be16 eth_type_be)
 	return eth_type_be == htons(ETH_P_8021Q) || eth_type_be == htons(ETH_P_8021AD);
 }
 
-static bool eth_type_fits(const struct match_level *l, const struct attribute_info *a)
+bool eth_type_fits(const struct match_level *l, enum attribute attr)
 {
-	__u16 eth_type = ntohs(l->key.eth_type_be);
+	const __u16 *types = attributes[attr].eth_type, eth_type = ntohs(l->key.eth_type_be);
 
-	return !a->eth_type[0] || eth_type == a->eth_type[0] || (a->eth_type[1] && eth_type == a->eth_type[1]);
+	return !types[0] || eth_type == types[0] || (types[1] && eth_type == types[1]);
 }
 
-static bool icmp_type_fits(const struct match_level *l, const struct attribute_info *a)
+bool icmp_type_fits(const struct match_level *l, enum attribute attr)
 {
+	const __u8 *types = attributes[attr].icmp_type;
 	__u16 type = ntohs(l->key.tp_src_be);
 
-	return !a->icmp_type[0] || type == a->icmp_type[0] || type == a->icmp_type[1];
+	return !types[0] || type == types[0] || type == types[1];
 }
 
-static bool later_fragment(const struct match_level *l)
+bool later_fragment(const struct match_level *l)
 {
 	return l->mask.ip_frag == 0xff && l->key.ip_frag == IP_FRAG_LATER;
 }
@@ -250,51 +326,9 @@ bool attribute_applies(const struct match_level *l, enum attribute attr)
 {
 	const struct attribute_info *a = &attributes[attr];
 
-	if (a->eth_type[0] && (!eth_type_fits(l, a) || l->mask.eth_type_be != 0xffff))
+	if (a->eth_type[0] && (!eth_type_fits(l, attr) || l->mask.eth_type_be != 0xffff))
 		return false;
 	if (a->ip_proto && (l->key.ip_proto != a->ip_proto || l->mask.ip_proto != 0xff || later_fragment(l)))
 		return false;
-	return !a->icmp_type[0] || (icmp_type_fits(l, a) && l->mask.tp_src_be == 0xffff);
-}
-
-static int eth_type_check(const struct match_level *l, const struct attribute_info *a, bool matched, struct error *e)
-{
-	const char *exact = matched ? ", exact" : "";
-
-	if (!a->eth_type[0] || (eth_type_fits(l, a) && (!matched || l->mask.eth_type_be == 0xffff)))
-		return 0;
-	if (a->eth_type[1])
-		return error_set(e, EINVAL, "%s: needs eth_type(0x%04x) or eth_type(0x%04x) beside it%s", a->name,
-				 a->eth_type[0], a->eth_type[1], exact);
-	return error_set(e, EINVAL, "%s: needs eth_type(0x%04x) beside it%s", a->name, a->eth_type[0], exact);
-}
-
-static int icmp_type_check(const struct match_level *l, const struct attribute_info *a, bool matched, struct error *e)
-{
-	if (!a->icmp_type[0] || (icmp_type_fits(l, a) && (!matched || l->mask.tp_src_be == 0xffff)))
-		return 0;
-	return error_set(e, EINVAL, "%s: needs icmpv6(type=%u) or icmpv6(type=%u), exact", a->name, a->icmp_type[0],
-			 a->icmp_type[1]);
-}
-
-/* The kernel datapath's rules, for what the text names: the right value, and an exact one under a field with a mask. */
-int attribute_check(const struct match_level *l, enum attribute attr, struct error *e)
-{
-	const struct attribute_info *a = &attributes[attr];
-	bool matched = attribute_entries(&l->mask, attr);
-	int err;
-
-	if (!matched && a->flags & ATTR_REFINES)
-		return 0;
-	err = eth_type_check(l, a, matched, e);
-	if (err)
-		return err;
-	if (a->ip_proto) {
-		if (l->key.ip_proto != a->ip_proto || (matched && l->mask.ip_proto != 0xff))
-			return error_set(e, EINVAL, "%s: needs proto=%u in ipv4() or ipv6()%s", a->name, a->ip_proto,
-					 matched ? ", exact" : "");
-		if (matched && later_fragment(l))
-			return error_set(e, EINVAL, "%s: frag=later has no such header, leave it out", a->name);
-	}
-	return icmp_type_check(l, a, matched, e);
+	return !a->icmp_type[0] || (icmp_type_fits(l, attr) && l->mask.tp_src_be == 0xffff);
 }

@@ -9,7 +9,7 @@
 
 #include "error.h"
 #include "field.h"
-#include "match_text.h"
+#include "field_text.h"
 #include "util.h"
 
 #define BLANKS " \t\r\n"
@@ -241,13 +241,16 @@ static int word_apply(struct parser *p, const struct word *w, struct text value)
 {
 	const __be16 present = htons(VLAN_TAG_PRESENT);
 	struct match_level l = { 0 };
+	struct field_reader r = {
+		.names = p->names, .e = p->e, .attr = w->attr, .group = "", .key = &l.key, .mask = &l.mask
+	};
 	const __u8 no_dscp = 0x03;
 	int err = 0;
 
 	if (says_untagged(w, value))
 		l.mask.vlan_tci_be = 0xffff;
 	else
-		err = match_field_parse(value, p->names, w->attr, word_field(w), &l, p->e);
+		err = field_parse(&r, word_field(w), 0, value);
 	if (err)
 		return error_prefix(p->e, err, "filter: %s", w->name);
 	if (w->flags & WORD_TAGGED && !says_untagged(w, value)) {

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "action_check.h"
 #include "filter.h"
 #include "flow_bulk.h"
 #include "flow_hash.h"
@@ -51,6 +52,9 @@ int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
 
 	if (match->has_ufid && !match->present)
 		return ufid_find(dp, match->ufid, slot);
+	/* What cannot be matched is not installed. */
+	if (match->foreign)
+		return -ENOENT;
 	id = flow_bulk_mask(dp, &match->mask);
 	if (id == MASK_NONE)
 		return -ENOENT;
@@ -326,6 +330,14 @@ static int publish_flow(struct dp *dp, __u32 slot, struct mask_info *mask, struc
 	return error_set(e, EAGAIN, "flow table of %s: hashes collide under %d seeds", dp->name, RESEEDS_MAX);
 }
 
+/* Here, since every flow and every change comes by here. */
+static int check_actions(const struct match *match, const struct action_list *list, struct error *e)
+{
+	int err = actions_check(match, list, e);
+
+	return err ? error_prefix(e, err, "updating flow table (%s)", strerror(-err)) : 0;
+}
+
 int flow_add(struct dp *dp, const struct match *match, const struct action_list *list, struct error *e)
 {
 	__u32 slot = SLOT_NONE, other, mask_id = MASK_NONE, classes;
@@ -336,7 +348,9 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 			e, EEXIST,
 			"updating flow table (File exists): a flow with this %s is there already; mod-flow changes its actions",
 			flow_find(dp, match, &other) ? "UFID" : "key and mask");
-	err = claim_flow_slot(dp, &slot, e);
+	err = check_actions(match, list, e);
+	if (!err)
+		err = claim_flow_slot(dp, &slot, e);
 	if (err)
 		return err;
 	err = get_mask(dp, match, &mask_id, e);
@@ -368,8 +382,13 @@ int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *list, 
 {
 	struct flow *flow = dp_flow(dp, slot);
 	__u32 where, old = flow->actions, old_count = flow->action_count;
-	int err = write_actions(dp, list, &where, e);
+	struct match match;
+	int err;
 
+	flow_match(dp, flow, &match);
+	err = check_actions(&match, list, e);
+	if (!err)
+		err = write_actions(dp, list, &where, e);
 	if (err)
 		return err;
 	/* The list is whole before it can be seen; packets run the old one or the new one. */

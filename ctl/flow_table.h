@@ -16,13 +16,16 @@ struct flow_counts {
 	__u16 tcp_flags;
 };
 
-/* -EEXIST: the same key and mask, or the UFID, is there; -ENOSPC: flow or mask table full.  Nothing is changed then. */
+/*
+ * -EEXIST: the same key and mask, or the UFID, is there; -EINVAL: what it matches does not allow its actions; -ENOSPC:
+ * flow or mask table full.  Nothing is changed then.
+ */
 int flow_add(struct dp *dp, const struct match *match, const struct action_list *actions, struct error *e);
 
 /* The slot of the flow with this key and mask, or with this UFID if the match is one; -ENOENT. */
 int flow_find(struct dp *dp, const struct match *match, __u32 *slot);
 
-/* The new list takes over with one store; packets and bytes go on. */
+/* The new list takes over with one store; packets and bytes go on.  -EINVAL as with flow_add(). */
 int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *actions, struct error *e);
 
 void flow_delete(struct dp *dp, __u32 slot);

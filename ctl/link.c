@@ -181,6 +181,10 @@ static int parse_link_attr(const struct nlattr *attr, void *data)
 		copy_attr(&p->peer, sizeof(p->peer), attr);
 		l->peer_ifindex = p->peer;
 		break;
+	case IFLA_LINK_NETNSID:
+		copy_attr(&l->peer_nsid, sizeof(l->peer_nsid), attr);
+		l->peer_elsewhere = true;
+		break;
 	case IFLA_LINKINFO:
 		return mnl_attr_parse_nested(attr, parse_kind, l);
 	case IFLA_STATS64:
@@ -253,6 +257,23 @@ const char *link_name(__u32 ifindex, char buf[static 24])
 	if (!if_indextoname(ifindex, buf))
 		snprintf(buf, 24, "device %u", ifindex);
 	return buf;
+}
+
+int link_get_peer_mac(const struct link_info *l, __u8 mac[6], struct error *e)
+{
+	char buf[REQUEST_LEN] __attribute__((aligned(NLMSG_ALIGNTO)));
+	struct nlmsghdr *nlh = link_request(buf, RTM_GETLINK, NLM_F_ACK, l->peer_ifindex);
+	struct link_info peer = {};
+	struct parsed_link p = { .link = &peer };
+	struct error why;
+	int err;
+
+	mnl_attr_put_u32(nlh, IFLA_TARGET_NETNSID, l->peer_nsid);
+	err = rtnl_talk(nlh, parse_link, &p, &why);
+	if (err)
+		return rtnl_refused(e, err, &why, l->name, "look up the other end");
+	memcpy(mac, peer.mac, sizeof(peer.mac));
+	return 0;
 }
 
 struct link_array {

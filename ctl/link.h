@@ -19,9 +19,11 @@ struct nlmsghdr;
 struct link_info {
 	__u32 ifindex;
 	char name[IFNAMSIZ];
-	char kind[16];	    /* "veth", "vxlan"; "" for hardware */
-	__u8 mac[6];	    /* zeros when the device's address has another length */
-	__u32 peer_ifindex; /* IFLA_LINK: of a veth whose other end is in this namespace, of what a VLAN device is on */
+	char kind[16];	     /* "veth", "vxlan"; "" for hardware */
+	__u8 mac[6];	     /* zeros when the device's address has another length */
+	__u32 peer_ifindex;  /* IFLA_LINK: of a veth's other end, of what a VLAN device is on */
+	bool peer_elsewhere; /* that one is in another namespace, which this one knows as peer_nsid */
+	__s32 peer_nsid;
 	__u32 mtu;
 	__u32 flags; /* IFF_; IFF_PROMISC is what a user set, not what a packet socket asks for */
 	__u16 type;  /* ARPHRD_ */
@@ -45,6 +47,9 @@ const char *link_name(__u32 ifindex, char buf[static 24]);
 /* -ENODEV when there is no such device.  By name also finds a device by its alternative name. */
 int link_get(const char *name, struct link_info *l, struct error *e);
 int link_get_by_index(__u32 ifindex, struct link_info *l, struct error *e);
+
+/* The address of the other end of a veth, which is in another namespace. */
+int link_get_peer_mac(const struct link_info *l, __u8 mac[6], struct error *e);
 
 /* In the kernel's order; the caller frees *links. */
 int link_list(struct link_info **links, size_t *count, struct error *e);

@@ -22,12 +22,12 @@ static int cmd_list_commands(struct cmd *c, struct error *e);
 
 static const struct command commands[] = {
 	{ "add-dp",
-	  "DP[,max_flows=N][,max_masks=N][,max_reactive_masks=N][,max_port_masks=N][,attach=tcx|clsact] [IF[,port_no=N]...]",
+	  "DP[,max_flows=N][,max_masks=N][,max_reactive_masks=N][,max_port_masks=N][,attach=tcx|clsact] [IF[,port_no=N][,peer=on]...]",
 	  1, -1, cmd_add_dp, "make a datapath, with its local port, and add interfaces" },
 	{ "del-dp", "DP", 1, 1, cmd_del_dp, "remove a datapath and all that belongs to it" },
-	{ "add-if", "DP IF[,port_no=N]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
+	{ "add-if", "DP IF[,port_no=N][,peer=on]...", 2, -1, cmd_add_if, "make interfaces ports of DP" },
 	{ "del-if", "DP IF...", 2, -1, cmd_del_if, "give interfaces (or port numbers) back" },
-	{ "set-if", "DP IF[,port_no=N][,type=T]...", 2, -1, cmd_set_if,
+	{ "set-if", "DP IF[,port_no=N][,type=T][,peer=on|off]...", 2, -1, cmd_set_if,
 	  "check that ports are as said; nothing can be changed" },
 	{ "dump-dps", "", 0, 0, cmd_dump_dps, "list datapaths" },
 	{ "show", "[-s] [DP...]", 0, -1, cmd_show, "show datapaths, their counters and ports" },
@@ -50,6 +50,9 @@ static const struct command commands[] = {
 	{ "cache-get-size", "[DP]", 0, 1, cmd_cache_get_size, "show the size of the mask cache" },
 	{ "cache-set-size", "DP masks-cache N", 3, 3, cmd_cache_set_size,
 	  "set it: 0 = off, or a power of two up to 4096" },
+	{ "parse-flow", "[-m] [--check] FLOW [ACTIONS]", 1, 2, cmd_parse_flow,
+	  "show how a flow is read, in canonical form; --check: what add-flow would make of it" },
+	{ "parse-actions", "[-m] ACTIONS", 1, 1, cmd_parse_actions, "show how actions are read, in canonical form" },
 	{ "version", "", 0, 0, cmd_version, "show the version" },
 	{ "list-commands", "", 0, 0, cmd_list_commands, "list commands and their arguments" },
 	{ "help", "", 0, 0, cmd_help, "show this help" },
@@ -82,6 +85,7 @@ static int cmd_help(struct cmd *c, struct error *e)
 		"      --may-create  mod-flow: add the flow if it is not there\n"
 		"      --overlap     add and change flows that some packet shares with others of different actions\n"
 		"      --reactive    flows that are added answer packets: the limits on such flows' masks hold\n"
+		"      --check       parse-flow: the rules of the datapath, too\n"
 		"      --debug       what the kernel says when the program is loaded\n"
 		"  -h, --help        this help\n"
 		"  -V, --version     the version\n");
@@ -126,6 +130,7 @@ enum {
 	OPT_MAY_CREATE,
 	OPT_OVERLAP,
 	OPT_REACTIVE,
+	OPT_CHECK,
 	OPT_DEBUG
 };
 
@@ -145,6 +150,7 @@ static const struct option options[] = {
 	{ "may-create", no_argument, NULL, OPT_MAY_CREATE },
 	{ "overlap", no_argument, NULL, OPT_OVERLAP },
 	{ "reactive", no_argument, NULL, OPT_REACTIVE },
+	{ "check", no_argument, NULL, OPT_CHECK },
 	{ "debug", no_argument, NULL, OPT_DEBUG },
 	{ NULL, 0, NULL, 0 },
 };
@@ -179,6 +185,8 @@ static bool *switch_of(struct cmd *c, int opt)
 		return &c->reactive;
 	case OPT_OVERLAP:
 		return &c->overlap;
+	case OPT_CHECK:
+		return &c->check;
 	case OPT_DEBUG:
 		return &debug;
 	default:
@@ -223,6 +231,12 @@ static int parse_args(int argc, char **argv, struct cmd *c, const char **name, s
 	return 0;
 }
 
+static bool needs_root(const struct command *command)
+{
+	return command->run != cmd_help && command->run != cmd_version && command->run != cmd_list_commands &&
+	       command->run != cmd_parse_flow && command->run != cmd_parse_actions;
+}
+
 static int run_command(struct cmd *c, const char *name, struct error *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -235,8 +249,7 @@ static int run_command(struct cmd *c, const char *name, struct error *e)
 					 command->min_args);
 		if (command->max_args >= 0 && c->argc > command->max_args)
 			return error_set(e, EINVAL, "'%s' command takes at most %d arguments", name, command->max_args);
-		if (geteuid() && command->run != cmd_help && command->run != cmd_version &&
-		    command->run != cmd_list_commands)
+		if (geteuid() && needs_root(command))
 			return error_set(e, EPERM, "%s: must be run as root (Operation not permitted)", name);
 		return c->netns && netns_enter_name(c->netns, e) ? -EINVAL : command->run(c, e);
 	}

@@ -2,7 +2,6 @@
 #include "mask_print.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "field.h"
 #include "net_text.h"
@@ -20,12 +19,6 @@ static void partial_print(FILE *out, const struct field *f, const struct field_v
 			f->kind == FIELD_IPV4 ? ipv4_format(mask->bytes, buf) : ipv6_format(mask->bytes, buf));
 }
 
-/* The tag's parts are shown; tci and cfi are other names for the same bits. */
-static bool shown(enum attribute attr, const struct field *f)
-{
-	return attr != ATTR_VLAN || (strcmp(f->name, "tci") && strcmp(f->name, "cfi"));
-}
-
 static void attribute_print(FILE *out, const struct flow_key *mask, enum attribute attr, const char *comma)
 {
 	const struct attribute_info *a = attribute_info(attr);
@@ -37,7 +30,7 @@ static void attribute_print(FILE *out, const struct flow_key *mask, enum attribu
 			enum field_match match = field_match(mask, f, entry);
 			struct field_value value = field_get(mask, f, entry);
 
-			if (match == FIELD_WILD || !shown(attr, f))
+			if (match == FIELD_WILD || f->alias)
 				continue;
 			if (f->name)
 				fprintf(out, "%s%s", *between ? between : "(", f->name);

@@ -21,6 +21,7 @@ struct match {
 	__u8 ufid[16];
 	bool has_ufid;
 	__u64 present; /* a bit per enum attribute (field.h) that the text named; 0 only if it was a UFID alone */
+	__u64 foreign; /* those of them that say something of packets which this datapath cannot match */
 };
 
 /*

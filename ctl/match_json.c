@@ -151,6 +151,17 @@ static int body_write(struct writer *w, const char *name, const json_t *v, unsig
 	return value_write(w, name, v);
 }
 
+static int attribute_write(struct writer *w, const char *name, const json_t *v, unsigned int depth)
+{
+	int err = name_write(w, name);
+
+	putc('(', w->out);
+	if (!err)
+		err = body_write(w, name, v, depth);
+	putc(')', w->out);
+	return err;
+}
+
 static int level_write(struct writer *w, const json_t *level, unsigned int depth)
 {
 	const char *name;
@@ -161,16 +172,33 @@ static int level_write(struct writer *w, const json_t *level, unsigned int depth
 	if (depth > MATCH_TAGS_MAX)
 		return error_set(w->e, EINVAL, "encap: more than %u tags cannot be matched", MATCH_TAGS_MAX);
 	json_object_foreach ((json_t *)level, name, v) {
-		int err = name_write(w, name);
+		int err = attribute_write(w, name, v, depth);
 
-		putc('(', w->out);
-		if (!err)
-			err = body_write(w, name, v, depth);
 		if (err)
 			return err;
-		fputs("),", w->out);
+		putc(',', w->out);
 	}
 	return 0;
+}
+
+int attribute_json_write(FILE *out, const char *name, const json_t *body, struct error *e)
+{
+	struct writer w = { .out = out, .e = e };
+
+	return attribute_write(&w, name, body, 0);
+}
+
+int fields_json_write(FILE *out, const char *name, const json_t *fields, struct error *e)
+{
+	struct writer w = { .out = out, .e = e };
+	int err;
+
+	if (!json_is_object(fields))
+		return error_set(e, EINVAL, "actions: %s: not an object of fields", name);
+	fprintf(out, "%s(", name);
+	err = fields_write(&w, name, fields, NULL);
+	putc(')', out);
+	return err;
 }
 
 int match_from_json(const json_t *match, const char *ufid, const struct port_names *names, struct match *m,

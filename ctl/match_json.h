@@ -12,6 +12,12 @@
 
 #include "match_text.h"
 
+/* One attribute as text, as ipv4(ttl=64), on its way to a parser. */
+int attribute_json_write(FILE *out, const char *name, const json_t *body, struct error *e);
+
+/* A name and its fields, or its one value, as push_vlan(vid=1,pcp=0). */
+int fields_json_write(FILE *out, const char *name, const json_t *fields, struct error *e);
+
 /* ufid: NULL, or the flow's name as text; match: NULL if there is a UFID alone. */
 int match_from_json(const json_t *match, const char *ufid, const struct port_names *names, struct match *m,
 		    struct error *e);

@@ -3,36 +3,49 @@
  * Match to text and to JSON: both walk the levels and the table of fields, and show the same fields.
  */
 #include <arpa/inet.h>
-#include <string.h>
 
-#include "field.h"
+#include "field_print.h"
 #include "match_text.h"
-#include "util.h"
 
 struct walk {
-	struct match_level level[MATCH_TAGS_MAX + 1];
+	const struct match_level *level;
 	unsigned int tags;
 	const struct match_style *style;
+	const struct match_text *text; /* as it stands; NULL: a match, of which everything that applies is shown */
 };
 
-static void levels_split(const struct match *m, struct walk *w)
+static unsigned int levels_split(const struct match *m, struct match_level level[static MATCH_TAGS_MAX + 1])
 {
 	const __be16 present = htons(VLAN_TAG_PRESENT);
-	unsigned int depth;
+	unsigned int tags, depth;
 
-	w->tags = !(m->key.vlan_tci_be & present) ? 0 : !(m->key.cvlan_tci_be & present) ? 1 : 2;
-	for (depth = 0; depth <= w->tags; depth++) {
-		struct match_level *l = &w->level[depth];
+	tags = !(m->key.vlan_tci_be & present) ? 0 : !(m->key.cvlan_tci_be & present) ? 1 : 2;
+	for (depth = 0; depth <= tags; depth++) {
+		struct match_level *l = &level[depth];
 
 		l->key = m->key;
 		l->mask = m->mask;
-		if (depth == w->tags)
+		if (depth == tags)
 			continue;
 		l->key.eth_type_be = depth ? m->key.cvlan_tpid_be : m->key.vlan_tpid_be;
 		l->mask.eth_type_be = depth ? m->mask.cvlan_tpid_be : m->mask.vlan_tpid_be;
 		l->key.vlan_tci_be = depth ? m->key.cvlan_tci_be : m->key.vlan_tci_be;
 		l->mask.vlan_tci_be = depth ? m->mask.cvlan_tci_be : m->mask.vlan_tci_be;
 	}
+	return tags;
+}
+
+static unsigned int entries_present(const struct walk *w, unsigned int depth, enum attribute attr)
+{
+	const struct attribute_info *a = attribute_info(attr);
+	unsigned int entries;
+
+	if (!(w->level[depth].present >> attr & 1))
+		return 0;
+	entries = attribute_entries(a->why_not ? (const void *)&w->text->foreign_mask : &w->level[depth].mask, attr);
+	if (a->flags & ATTR_SHY)
+		return entries;
+	return entries || a->flags & ATTR_ALWAYS_PRINTED || w->style->more ? entries + !entries : 0;
 }
 
 /* How many entries of an attribute are shown at this level; 0: it is not shown. */
@@ -41,6 +54,8 @@ static unsigned int entries_shown(const struct walk *w, unsigned int depth, enum
 	const struct attribute_info *a = attribute_info(attr);
 	unsigned int entries;
 
+	if (w->text)
+		return entries_present(w, depth, attr);
 	if (a->why_not || (depth > 0 && a->flags & ATTR_OUTERMOST))
 		return 0;
 	if (attr == ATTR_VLAN || attr == ATTR_ENCAP)
@@ -51,142 +66,30 @@ static unsigned int entries_shown(const struct walk *w, unsigned int depth, enum
 	return entries || a->flags & ATTR_ALWAYS_PRINTED || w->style->more ? entries + !entries : 0;
 }
 
-/* Bits that other fields have the names of: tci has those of vid and pcp, and cfi is set wherever there is a tag. */
-static bool field_has_other_names(const struct field *f)
+static struct field_writer writer_of(const struct walk *w, unsigned int depth, enum attribute attr)
 {
-	return !strcmp(f->name, "tci") || !strcmp(f->name, "cfi");
+	bool foreign = attribute_info(attr)->why_not;
+	const struct match_level *l = &w->level[depth];
+
+	return (struct field_writer){
+		.more = w->style->more,
+		.names = w->style->names,
+		.attr = attr,
+		.key = foreign ? (const void *)&w->text->foreign_key : &l->key,
+		.mask = foreign ? (const void *)&w->text->foreign_mask : &l->mask,
+	};
 }
 
-/* The first field of each label stack entry is shown always, so that the entries after it keep their place. */
-static bool field_shown(const struct walk *w, const struct match_level *l, enum attribute attr, const struct field *f,
-			unsigned int entry, unsigned int entries)
+void attribute_print(FILE *out, enum attribute attr, const struct match_level *l)
 {
-	if (f->name && attr == ATTR_VLAN && field_has_other_names(f))
-		return false;
-	if (field_match(&l->mask, f, entry) != FIELD_WILD)
-		return true;
-	/* Open vSwitch has no text for a wild frag. */
-	return (w->style->more && f->kind != FIELD_FRAG) || (entries > 1 && f == attribute_info(attr)->fields);
-}
+	/* skb_mark() has no text for nothing: 0/0 it is. */
+	const struct field_writer w = {
+		.more = !attribute_info(attr)->fields->name, .attr = attr, .key = &l->key, .mask = &l->mask
+	};
 
-static const char *frag_name(__u32 frag)
-{
-	static const char *const names[] = { "no", "first", "later" };
-
-	return frag < ARRAY_SIZE(names) ? names[frag] : "later";
-}
-
-static const char *bytes_format(const struct field *f, const struct field_value *v, char buf[static IP_TEXT_SIZE])
-{
-	switch (f->kind) {
-	case FIELD_MAC:
-		return mac_format(v->bytes, buf);
-	case FIELD_IPV4:
-		return ipv4_format(v->bytes, buf);
-	default:
-		return ipv6_format(v->bytes, buf);
-	}
-}
-
-/* All flags exact: syn|ack, or 0 for none.  Some of them: +syn-ack.  None of them: 0/0. */
-static const char *tcp_flags_format(__u32 flags, __u32 mask, enum field_match match, char *buf, size_t size)
-{
-	bool exact = match == FIELD_EXACT;
-	size_t len = 0;
-	__u32 bit;
-
-	snprintf(buf, size, "%s", exact ? "0" : "0/0");
-	for (bit = 1; bit <= mask; bit <<= 1) {
-		const char *mark = !(flags & bit) ? "-" : exact ? len ? "|" : "" : "+";
-
-		if (mask & bit && (!exact || flags & bit))
-			len += snprintf(buf + len, size - len, "%s%s", mark, tcp_flag_name(bit));
-	}
-	return buf;
-}
-
-/* As %u; most numbers of a dump are decimal, and a dump is mostly numbers. */
-static void decimal_print(FILE *out, __u32 value)
-{
-	char digits[12], *at = digits + sizeof(digits) - 1;
-
-	*at = '\0';
-	do {
-		*--at = '0' + value % 10;
-		value /= 10;
-	} while (value);
-	fputs(at, out);
-}
-
-static void number_print(FILE *out, enum field_kind kind, __u32 value, __u32 mask, enum field_match match)
-{
-	const char *form = kind == FIELD_HEX16 ? "0x%04x" : kind == FIELD_HEX ? "%#x" : "%u";
-
-	if (kind == FIELD_HEX || kind == FIELD_HEX16)
-		fprintf(out, form, value);
-	else
-		decimal_print(out, value);
-	if (match == FIELD_EXACT)
-		return;
-	putc('/', out);
-	fprintf(out, kind == FIELD_HEX16 ? form : "%#x", mask);
-}
-
-static void value_print(FILE *out, const struct walk *w, const struct match_level *l, const struct field *f,
-			unsigned int entry)
-{
-	struct field_value value = field_get(&l->key, f, entry), mask = field_get(&l->mask, f, entry);
-	enum field_match match = field_match(&l->mask, f, entry);
-	char buf[IP_TEXT_SIZE + 64];
-	const char *name;
-
-	if (field_is_bytes(f)) {
-		fputs(bytes_format(f, &value, buf), out);
-		if (match != FIELD_EXACT) {
-			putc('/', out);
-			fputs(bytes_format(f, &mask, buf), out);
-		}
-		return;
-	}
-	switch (f->kind) {
-	case FIELD_TCP_FLAGS:
-		fputs(tcp_flags_format(value.number, mask.number, match, buf, sizeof(buf)), out);
-		break;
-	case FIELD_FRAG:
-		fputs(frag_name(value.number), out);
-		break;
-	case FIELD_PORT:
-		name = match == FIELD_EXACT ? port_name(value.number, w->style->names) : NULL;
-		if (name) {
-			fputs(name, out);
-			break;
-		}
-		/* fallthrough */
-	default:
-		number_print(out, f->kind, value.number, mask.number, match);
-	}
-}
-
-static void fields_print(FILE *out, const struct walk *w, const struct match_level *l, enum attribute attr,
-			 unsigned int entries)
-{
-	const char *comma = "";
-	const struct field *f;
-	unsigned int entry;
-
-	for (entry = 0; entry < entries; entry++) {
-		for (f = attribute_info(attr)->fields; f->size; f++) {
-			if (!field_shown(w, l, attr, f, entry, entries))
-				continue;
-			fputs(comma, out);
-			if (f->name) {
-				fputs(f->name, out);
-				putc('=', out);
-			}
-			value_print(out, w, l, f, entry);
-			comma = ",";
-		}
-	}
+	fprintf(out, "%s(", attribute_info(attr)->name);
+	fields_print(out, &w, 1);
+	putc(')', out);
 }
 
 static void level_print(FILE *out, const struct walk *w, unsigned int depth)
@@ -196,16 +99,19 @@ static void level_print(FILE *out, const struct walk *w, unsigned int depth)
 
 	for (attr = 0; attr < ATTRIBUTES; attr++) {
 		unsigned int entries = entries_shown(w, depth, attr);
+		struct field_writer writer;
 
 		if (!entries)
 			continue;
 		fputs(comma, out);
 		fputs(attribute_info(attr)->name, out);
 		putc('(', out);
-		if (attr == ATTR_ENCAP)
+		if (attr == ATTR_ENCAP) {
 			level_print(out, w, depth + 1);
-		else
-			fields_print(out, w, &w->level[depth], attr, entries);
+		} else {
+			writer = writer_of(w, depth, attr);
+			fields_print(out, &writer, entries);
+		}
 		putc(')', out);
 		comma = ",";
 	}
@@ -213,63 +119,38 @@ static void level_print(FILE *out, const struct walk *w, unsigned int depth)
 
 void match_print(FILE *out, const struct match *m, const struct match_style *style)
 {
-	struct walk w = { .style = style };
+	struct match_level level[MATCH_TAGS_MAX + 1];
+	struct walk w = { .level = level, .tags = levels_split(m, level), .style = style };
 
-	levels_split(m, &w);
 	level_print(out, &w, 0);
 }
 
-static json_t *one_json(const struct field *f, const struct field_value *v)
+void match_text_print(FILE *out, const struct match_text *t, const struct match_style *style)
 {
-	char buf[IP_TEXT_SIZE];
+	struct walk w = { .level = t->level, .style = style, .text = t };
 
-	if (field_is_bytes(f))
-		return json_string(bytes_format(f, v, buf));
-	return json_integer(v->number);
+	level_print(out, &w, 0);
 }
 
-static json_t *value_json(const struct match_level *l, const struct field *f, unsigned int entry)
+static json_t *attribute_json(const struct walk *w, unsigned int depth, enum attribute attr, unsigned int entries)
 {
-	struct field_value value = field_get(&l->key, f, entry), mask = field_get(&l->mask, f, entry);
-	enum field_match match = field_match(&l->mask, f, entry);
-	char buf[IP_TEXT_SIZE + 64];
-
-	if (f->kind == FIELD_TCP_FLAGS)
-		return json_string(tcp_flags_format(value.number, mask.number, match, buf, sizeof(buf)));
-	if (f->kind == FIELD_FRAG)
-		return json_string(frag_name(value.number));
-	if (match == FIELD_EXACT)
-		return one_json(f, &value);
-	return json_pack("{s:o, s:o}", "value", one_json(f, &value), "mask", one_json(f, &mask));
-}
-
-static json_t *entry_json(const struct walk *w, const struct match_level *l, enum attribute attr, unsigned int entry)
-{
-	const struct field *f = attribute_info(attr)->fields;
-	json_t *object;
-
-	if (!f->name)
-		return value_json(l, f, entry);
-	object = json_object();
-	for (; f->size; f++) {
-		if (field_shown(w, l, attr, f, entry, 1))
-			json_object_set_new(object, f->name, value_json(l, f, entry));
-	}
-	return object;
-}
-
-static json_t *attribute_json(const struct walk *w, const struct match_level *l, enum attribute attr,
-			      unsigned int entries)
-{
-	json_t *stack;
+	struct field_writer writer = writer_of(w, depth, attr);
 	unsigned int entry;
+	json_t *stack;
 
 	if (!(attribute_info(attr)->flags & ATTR_LABEL_STACK))
-		return entry_json(w, l, attr, 0);
+		return fields_json(&writer, 0);
 	stack = json_array();
 	for (entry = 0; entry < entries; entry++)
-		json_array_append_new(stack, entry_json(w, l, attr, entry));
+		json_array_append_new(stack, fields_json(&writer, entry));
 	return stack;
+}
+
+json_t *attribute_fields_json(enum attribute attr, const struct match_level *l)
+{
+	const struct field_writer w = { .attr = attr, .key = &l->key, .mask = &l->mask };
+
+	return fields_json(&w, 0);
 }
 
 static json_t *level_json(const struct walk *w, unsigned int depth)
@@ -284,16 +165,24 @@ static json_t *level_json(const struct walk *w, unsigned int depth)
 			continue;
 		json_object_set_new(object, attribute_info(attr)->name,
 				    attr == ATTR_ENCAP ? level_json(w, depth + 1)
-						       : attribute_json(w, &w->level[depth], attr, entries));
+						       : attribute_json(w, depth, attr, entries));
 	}
 	return object;
 }
 
+static const struct match_style plain;
+
 json_t *match_json(const struct match *m)
 {
-	static const struct match_style plain;
-	struct walk w = { .style = &plain };
+	struct match_level level[MATCH_TAGS_MAX + 1];
+	struct walk w = { .level = level, .tags = levels_split(m, level), .style = &plain };
 
-	levels_split(m, &w);
+	return level_json(&w, 0);
+}
+
+json_t *match_text_json(const struct match_text *t)
+{
+	struct walk w = { .level = t->level, .style = &plain, .text = t };
+
 	return level_json(&w, 0);
 }

@@ -87,6 +87,29 @@ int number_parse(struct text t, const char *what, __u64 max, __u64 *number, stru
 	return 0;
 }
 
+int long_parse(struct text t, __u8 *bytes, size_t size)
+{
+	struct error ignored;
+	__u64 number;
+	size_t i;
+
+	if (has_hex_prefix(t) && number_like(t)) {
+		for (t = text_from(t, 2); t.len > 1 && t.at[0] == '0';)
+			t = text_from(t, 1);
+		if (t.len > 2 * size)
+			return -EINVAL;
+		memset(bytes, 0, size);
+		for (i = 0; i < t.len; i++)
+			bytes[size - 1 - i / 2] |= digit_value(t.at[t.len - 1 - i]) << (i % 2 ? 4 : 0);
+		return 0;
+	}
+	if (number_parse(t, "", size < 8 ? (1ull << 8 * size) - 1 : ~0ull, &number, &ignored))
+		return -EINVAL;
+	for (i = size; i-- > 0; number >>= 8)
+		bytes[i] = number;
+	return 0;
+}
+
 int mac_parse(struct text t, __u8 mac[6])
 {
 	int i;
@@ -181,6 +204,21 @@ static char *hex_format(const __u8 *bytes, size_t n, char *out)
 	}
 	*out = '\0';
 	return out;
+}
+
+const char *long_format(const __u8 *bytes, size_t size, char *buf)
+{
+	size_t len = 0, i;
+
+	for (i = 0; i < size; i++) {
+		if (len)
+			len += sprintf(buf + len, "%02x", bytes[i]);
+		else if (bytes[i])
+			len = sprintf(buf, "%#x", bytes[i]);
+	}
+	if (!len)
+		strcpy(buf, "0");
+	return buf;
 }
 
 const char *mac_format(const __u8 mac[6], char buf[static MAC_TEXT_SIZE])

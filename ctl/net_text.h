@@ -28,7 +28,8 @@ enum {
 	MAC_TEXT_SIZE = sizeof("00:11:22:33:44:55"),
 	IP_TEXT_SIZE = sizeof("0000:0000:0000:0000:0000:ffff:255.255.255.255"),
 	UUID_TEXT_SIZE = sizeof("00112233-4455-6677-8899-aabbccddeeff"),
-	PORT_NAME_SIZE = 16, /* IFNAMSIZ */
+	PORT_NAME_SIZE = 16,		  /* IFNAMSIZ */
+	LONG_TEXT_SIZE = 2 + 2 * 124 + 1, /* the longest are the data of a Geneve option */
 };
 
 /* How port names are looked up; a NULL pointer to this, or in it, means: numbers only. */
@@ -111,11 +112,17 @@ struct quoted text_quote(struct text t);
 int number_parse(struct text t, const char *what, __u64 max, __u64 *number, struct error *e);
 bool number_like(struct text t);
 
+/* A number of so many bytes, big endian: decimal up to 64 bits, or hexadecimal.  -EINVAL, also if it does not fit. */
+int long_parse(struct text t, __u8 *bytes, size_t size);
+
 int mac_parse(struct text t, __u8 mac[6]);
 int ipv4_parse(struct text t, __u8 ip[4]);
 int ipv6_parse(struct text t, __u8 ip[16]);
 int uuid_parse(struct text t, __u8 uuid[16]);
 int tcp_flag_parse(struct text t, __u16 *flag);
+
+/* 0x without leading zeros, 0 for 0; of up to 124 bytes. */
+const char *long_format(const __u8 *bytes, size_t size, char *buf);
 
 const char *mac_format(const __u8 mac[6], char buf[static MAC_TEXT_SIZE]);
 const char *ipv4_format(const __u8 ip[4], char buf[static IP_TEXT_SIZE]);

@@ -143,11 +143,33 @@ static int choose_number(struct dp *dp, const char *device, __u32 *port_no, stru
 			 dp->name);
 }
 
+/* bpf_redirect_peer() drops what it cannot give to another namespace (net/core/filter.c, skb_do_redirect). */
+static int set_flags(struct port_info *info, const struct link_info *l, __u32 flags, struct error *e)
+{
+	info->flags = flags;
+	if (!(flags & PORT_PEER))
+		return 0;
+	if (!strcmp(l->kind, "veth") && l->peer_elsewhere)
+		return link_get_peer_mac(l, info->peer_mac, e);
+	return error_set(e, EINVAL, "%s: peer=on is for a veth whose other end is in another network namespace; %s",
+			 l->name, strcmp(l->kind, "veth") ? "this is none" : "this one's is in this one");
+}
+
+/* What the program needs; the flags after the address that they make it look at. */
+static void write_port_flags(struct dp *dp, __u32 port_no, const struct port_info *info)
+{
+	struct port *port = &dp->ports[port_no];
+
+	memcpy(port->peer_mac, info->peer_mac, sizeof(port->peer_mac));
+	__atomic_store_n(&port->flags, info->flags, __ATOMIC_RELEASE);
+}
+
 static int write_port(struct dp *dp, __u32 port_no, const struct port_info *info, struct error *e)
 {
 	if (bpf_map_update_elem(dp->map_fd[DP_MAP_PORT_INFO], &port_no, info, 0) ||
 	    bpf_map_update_elem(dp->map_fd[DP_MAP_IF_PORT], &info->ifindex, &port_no, 0))
 		return error_set(e, errno, "adding %s to %s failed (%s)", info->name, dp->name, strerror(errno));
+	write_port_flags(dp, port_no, info);
 	__atomic_store_n(&dp->ports[port_no].ifindex, info->ifindex, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -227,7 +249,7 @@ static int release_device(struct dp *dp, __u32 port_no, const struct port_info *
 	return first_err;
 }
 
-int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e)
+int port_add(struct dp *dp, const char *device, __u32 port_no, __u32 flags, struct error *e)
 {
 	struct port_info info = {};
 	struct error ignored;
@@ -240,6 +262,8 @@ int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e)
 		err = link_get(device, &l, e);
 	if (!err)
 		err = check_device(dp, &l, e);
+	if (!err)
+		err = set_flags(&info, &l, flags, e);
 	if (!err)
 		err = choose_number(dp, device, &port_no, e);
 	if (err)
@@ -255,6 +279,27 @@ int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e)
 	if (err && !release_device(dp, port_no, &info, &ignored))
 		forget_port(dp, port_no, &info);
 	return err;
+}
+
+int port_set_flags(struct dp *dp, __u32 port_no, __u32 flags, struct error *e)
+{
+	struct port_info info;
+	struct link_info l;
+	int err = check_netns(dp, e);
+
+	if (err)
+		return err;
+	if (!port_info_read(dp, port_no, &info))
+		return error_set(e, ENODEV, "no port number %u in %s", port_no, dp->name);
+	err = link_get_by_index(info.ifindex, &l, e);
+	if (!err)
+		err = set_flags(&info, &l, flags, e);
+	if (err)
+		return err;
+	if (bpf_map_update_elem(dp->map_fd[DP_MAP_PORT_INFO], &port_no, &info, BPF_EXIST))
+		return error_set(e, errno, "port %u of %s: cannot be changed (%s)", port_no, dp->name, strerror(errno));
+	write_port_flags(dp, port_no, &info);
+	return 0;
 }
 
 int port_add_local(struct dp *dp, struct error *e)

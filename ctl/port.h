@@ -22,8 +22,14 @@ struct port_view {
 	struct attach_state attached; /* what is on the hook now */
 };
 
-/* port_no PORT_NONE: the lowest number that no port has and no flow names.  0 is the local port's. */
-int port_add(struct dp *dp, const char *device, __u32 port_no, struct error *e);
+/*
+ * port_no PORT_NONE: the lowest number that no port has and no flow names.  0 is the local port's.  flags: enum
+ * port_flag; PORT_PEER is refused for what is no veth whose other end is in another namespace.
+ */
+int port_add(struct dp *dp, const char *device, __u32 port_no, __u32 flags, struct error *e);
+
+/* Gives a port other flags, which are checked as above. */
+int port_set_flags(struct dp *dp, __u32 port_no, __u32 flags, struct error *e);
 
 /* Makes the local port, a device named like the datapath. */
 int port_add_local(struct dp *dp, struct error *e);

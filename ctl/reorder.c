@@ -68,7 +68,7 @@ int reorder_masks(struct dp *dp, struct reorder *r, struct error *e)
 		c->masks = array->count;
 		c->moved = rebalance_array(array, scores, &c->gain);
 		if (c->moved)
-			err = dp_swap_masks(dp, class, array, e);
+			err = dp_swap_order(dp, class, array, e);
 	}
 	if (!err && filter_is_stale(dp))
 		err = filter_rebuild(dp, 0, e);

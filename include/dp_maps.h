@@ -32,7 +32,7 @@
 #include "flow_key.h"
 
 /* Changes whenever a pinned table's layout or meaning does. */
-#define DP_ABI	    1
+#define DP_ABI	    2
 #define DP_NAME_LEN 16 /* IFNAMSIZ: the local port is a device of this name */
 
 enum {
@@ -130,6 +130,9 @@ _Static_assert(sizeof(struct flow) == 256, "a flow entry is four cache lines");
 /* flow.mask_id of a flow that was deleted: it is in no table of masks, so that the cache cannot find it any more. */
 #define FLOW_DEAD 0xffffffffU
 
+/* No mask has this id. */
+#define MASK_NONE 0xffffffffU
+
 /* A slot that may have what a packet with this hash looks for; a hint, 0 = none. */
 struct cache_entry {
 	__u32 tag; /* the upper half of the packet's hash, never 0 */
@@ -148,7 +151,14 @@ struct flow_stats {
 /* What the program needs of a port; ifindex 0 = no such port. */
 struct port {
 	__u32 ifindex;
-	__u32 flags;
+	__u32 flags; /* enum port_flag */
+	__u8 zero[2];
+	__u8 peer_mac[6];
+};
+
+enum port_flag {
+	/* The device is a veth whose other end is in another namespace: give that one its frames without a queue between. */
+	PORT_PEER = 1 << 0,
 };
 
 enum port_attach {
@@ -167,7 +177,9 @@ struct port_info {
 	__u32 cleared_lro;	/* we switched it off */
 	__u32 made_clsact;	/* the qdisc is ours */
 	__u32 unfinished;	/* being added or deleted: what is there is taken back if that was killed */
-	__u32 zero;
+	__u32 flags;		/* enum port_flag */
+	__u8 peer_mac[6];	/* of the veth's other end, when PORT_PEER was set */
+	__u8 zero[2];
 };
 
 enum slot_state {
@@ -207,12 +219,17 @@ struct datapath {
 	__u32 cache_size;	  /* entries a CPU in use; 0 or a power of two up to CACHE_MAX */
 	__u32 max_reactive_masks; /* of masks that only reactive flows use */
 	__u32 max_port_masks;	  /* of these, for one port */
+	/* The id of each class's first mask, or MASK_NONE: tried without asking for the class's array. */
+	__u32 first_mask[PACKET_CLASSES_END];
 };
 
 /* A CPU's own memory: the key of the packet at hand, the counters that no other CPU writes, and what saves calls. */
 struct cpu_state {
 	struct flow_key key;
-	__u64 busy; /* 1 while the program runs here */
+	__u32 busy;	   /* 1 while the program runs here */
+	__u32 class;	   /* enum packet_class of the last packet that tried masks */
+	__u32 tried_first; /* of the class's array one mask need not be tried again: 0 or 1 */
+	__u32 zero;
 	struct dp_counters count;
 	__u64 jiffies; /* when coarse_ns was read */
 	__u64 coarse_ns;

@@ -35,6 +35,8 @@ enum action_flag {
 	ACTION_F_COMPAT = 1 << 4,
 	/* A pedit key adds its value; else it sets. */
 	ACTION_F_ADD = 1 << 5,
+	/* The text of a set(ipv4()) named proto and frag, too, as the flow has them.  Nothing to execute. */
+	ACTION_F_NAMED = 1 << 6,
 };
 
 /* What a set record writes. */
@@ -138,10 +140,12 @@ struct flow_action {
 		struct {
 			__u8 value;
 			__u8 mask;
+			__u8 proto; /* ACTION_F_NAMED, for text */
+			__u8 frag;
 		} byte;
 		struct {
 			__be16 tpid_be;
-			__be16 tci_be;
+			__be16 tci_be; /* as on the wire, the DEI bit is 0 */
 		} vlan;
 		/* result = (current & mask) ^ value, or with the sum in the place of value (net/sched/act_pedit.c) */
 		struct {

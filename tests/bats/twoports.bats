@@ -4,76 +4,6 @@
 
 load lib/common
 
-PORT=5201
-
-# two_hosts: namespaces left (172.31.110.1, fd00::1) and right (.2, ::2) on ports 1 and 2, joined by flows
-two_hosts() {
-	ns_add sw
-	ns_add left ipv6
-	ns_add right ipv6
-	veth l0 left left
-	veth r0 right right
-	address left 1
-	address right 2
-}
-
-address() {
-	in_ns "$1" ip addr add "172.31.110.$2/24" dev "$(dev "$1")"
-	in_ns "$1" ip -6 addr add "fd00::$2/64" dev "$(dev "$1")" nodad
-}
-
-seven_lines() {
-	dp_add
-	tcvs add-if "$DP" "$(dev l0)"
-	tcvs add-if "$DP" "$(dev r0)"
-	flow_add 'in_port(1),eth(),eth_type(0x806),arp()' 2
-	flow_add 'in_port(2),eth(),eth_type(0x806),arp()' 1
-	flow_add 'in_port(1),eth(),eth_type(0x800),ipv4()' 2
-	flow_add 'in_port(2),eth(),eth_type(0x800),ipv4()' 1
-}
-
-ipv6_flows() {
-	flow_add 'in_port(1),eth(),eth_type(0x86dd),ipv6()' 2
-	flow_add 'in_port(2),eth(),eth_type(0x86dd),ipv6()' 1
-}
-
-# checksum_errors NS: all that the stack ever counted, IPv4 and IPv6, TCP, UDP and ICMP
-checksum_errors() {
-	in_ns "$1" nstat -asz | awk '/Csum/ { sum += $2 } END { print sum + 0 }'
-}
-
-assert_no_checksum_errors() {
-	assert_equal "left $(checksum_errors left), right $(checksum_errors right)" "left 0, right 0"
-}
-
-# transfer FROM TO ADDRESS tcp|udp: a file's bytes arrive as they left.  UDP datagrams are sent slowly enough for any
-# receiver, in sizes up to the largest, which is fragmented.
-transfer() {
-	local data=$BATS_TEST_TMPDIR/data copy=$BATS_TEST_TMPDIR/copy
-
-	rm -f "$copy"
-	if [[ $4 == tcp ]]; then
-		head -c 30000000 /dev/urandom >"$data"
-		background "$2" socat -u "TCP-LISTEN:$PORT,pf=$(family "$3"),reuseaddr" "CREATE:$copy"
-		wait_for listening "$2" -t $PORT
-		in_ns "$1" socat -u "OPEN:$data" "TCP:$(bracket "$3"):$PORT"
-		wait_for cmp "$data" "$copy"
-	else
-		background "$2" /usr/bin/python3 "$TOOLS/udp_echo.py" server "$3" "$PORT"
-		wait_for listening "$2" -u $PORT
-		in_ns "$1" /usr/bin/python3 "$TOOLS/udp_echo.py" client "$3" "$PORT"
-		end_process "$BACKGROUND"
-	fi
-}
-
-family() {
-	if [[ $1 == *:* ]]; then echo ip6; else echo ip4; fi
-}
-
-bracket() {
-	if [[ $1 == *:* ]]; then echo "[$1]"; else echo "$1"; fi
-}
-
 # What left a host is what its port's flows counted, packet for packet and byte for byte.
 assert_counts_match() {
 	local port=$1 host=$2 packets bytes
@@ -158,11 +88,11 @@ assert_counts_match() {
 @test "iperf3 in both directions and by UDP" {
 	two_hosts
 	seven_lines
-	background right iperf3 -s -p $PORT --logfile "$BATS_TEST_TMPDIR/server-right"
-	wait_for listening right -t $PORT
+	background right iperf3 -s -p "$SERVICE" --logfile "$BATS_TEST_TMPDIR/server-right"
+	wait_for listening right -t "$SERVICE"
 	for option in "" -R -u; do
 		# shellcheck disable=SC2086
-		in_ns left iperf3 -c 172.31.110.2 -p $PORT -t 1 $option >"$BATS_TEST_TMPDIR/out"
+		in_ns left iperf3 -c 172.31.110.2 -p "$SERVICE" -t 1 $option >"$BATS_TEST_TMPDIR/out"
 	done
 	assert_no_checksum_errors
 }
@@ -195,7 +125,7 @@ bare_redirect() {
 
 # share_of_retransmits NS: of all segments sent in a second, in parts per million
 share_of_retransmits() {
-	in_ns "$1" iperf3 -J -c 172.31.110.2 -p $PORT -t 1 |
+	in_ns "$1" iperf3 -J -c 172.31.110.2 -p "$SERVICE" -t 1 |
 		jq -r '.end.sum_sent | (.retransmits * 1448 * 1000000 / .bytes | floor)'
 }
 
@@ -218,10 +148,10 @@ FLOOR=100
 	two_hosts
 	seven_lines
 	bare_redirect
-	background right iperf3 -s -p $PORT --logfile "$BATS_TEST_TMPDIR/server-right"
-	background bright iperf3 -s -p $PORT --logfile "$BATS_TEST_TMPDIR/server-bright"
-	wait_for listening right -t $PORT
-	wait_for listening bright -t $PORT
+	background right iperf3 -s -p "$SERVICE" --logfile "$BATS_TEST_TMPDIR/server-right"
+	background bright iperf3 -s -p "$SERVICE" --logfile "$BATS_TEST_TMPDIR/server-bright"
+	wait_for listening right -t "$SERVICE"
+	wait_for listening bright -t "$SERVICE"
 	while ((${#ours[@]} < MAX_ROUNDS)); do
 		ours+=("$(share_of_retransmits left)")
 		bare+=("$(share_of_retransmits bleft)")

@@ -70,7 +70,7 @@ static int make_port(struct world *w, __u32 n, struct error *e)
 	if (!err)
 		err = link_set_up(w->peer[n].ifindex, true, e);
 	if (!err)
-		err = port_add(w->dp, name, n, e);
+		err = port_add(w->dp, name, n, 0, e);
 	if (!err)
 		w->listener[n] = wire_open(w->peer[n].ifindex);
 	return err ? err : w->listener[n] < 0 ? -errno : 0;

@@ -96,6 +96,7 @@ static void check_class(struct world *w, enum packet_class class, const struct s
 	for (__u32 id = 0; id < MASKS_MAX; id++)
 		expected += !!seen->class_flows[id][class];
 	assert_int_equal(array->count, expected);
+	assert_int_equal(w->dp->info->first_mask[class], expected ? array->mask[0].id : MASK_NONE);
 	for (__u32 i = 0; i < array->count; i++) {
 		__u32 id = array->mask[i].id;
 

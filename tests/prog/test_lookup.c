@@ -284,6 +284,34 @@ static void test_limits(void **state)
 	assert_miss(w, FRAME(eth(ETH_P_IP), ipv4(IPPROTO_UDP), udp(9, 3)));
 }
 
+/*
+ * While an order is replaced, the record names another first mask than the array has: all flows are found, and one mask
+ * more is tried at most.
+ */
+static void test_first_mask_of_another_order(void **state)
+{
+	struct world *w = *state;
+	__u32 slot[3] = { add_flow(w, UDP_FLOW "udp(dst=1)", "2"), add_flow(w, UDP_FLOW "udp(dst=0x200/0xff00)", "2"),
+			  add_flow(w, UDP_FLOW "udp(dst=0x3000/0xf000)", "2") };
+	struct mask_array *array = calloc(1, sizeof(*array));
+	const __u16 port[3] = { 1, 0x201, 0x3001 };
+
+	w->dp->info->cache_size = 0;
+	assert_int_equal(dp_mask_array(w->dp, CLASS_IPV4_UDP, array), 0);
+	for (int first = 0; first < 3; first++) {
+		w->dp->info->first_mask[CLASS_IPV4_UDP] = array->mask[first].id;
+		for (int i = 0; i < 3; i++) {
+			__u64 tried = i == first ? 1 : first == 0 ? i + 1 : i + 2;
+
+			assert_hit(w, udp_to(port[i]), slot[i]);
+			assert_counted(w, .hit = 1, .mask_hit = tried, .forwarded = 1);
+		}
+		assert_miss(w, udp_to(0x4001));
+		assert_counted(w, .missed = 1, .lost = 1, .mask_hit = first ? 4 : 3);
+	}
+	free(array);
+}
+
 /* --- deletion --------------------------------------------------------------------------------------------------- */
 
 static void test_delete(void **state)
@@ -416,10 +444,19 @@ static int make_small(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		test(test_hit_and_miss),  test(test_flow_statistics), test(test_tags_are_exact),
-		test(test_several_masks), test(test_classes),	      test(test_partial_protocol),
-		test(test_1024_masks),	  small_test(test_limits),    test(test_delete),
-		test(test_leave_a_class), test(test_collision),	      test(test_collision_of_a_large_mask),
+		test(test_hit_and_miss),
+		test(test_flow_statistics),
+		test(test_tags_are_exact),
+		test(test_several_masks),
+		test(test_classes),
+		test(test_partial_protocol),
+		test(test_1024_masks),
+		small_test(test_limits),
+		test(test_delete),
+		test(test_first_mask_of_another_order),
+		test(test_leave_a_class),
+		test(test_collision),
+		test(test_collision_of_a_large_mask),
 	};
 
 	return cmocka_run_group_tests(tests, enter_private_world, leave_private_world);

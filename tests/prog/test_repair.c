@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "action_text.h"
+#include "filter.h"
 #include "flow_table.h"
 #include "harness.h"
 #include "mask_table.h"
@@ -181,6 +182,7 @@ static __u64 file_under(struct world *w, __u32 slot, __u64 seed)
 	mask->seed = seed;
 	hash = hash_of(w, flow->mask_id, &flow->key);
 	mask->seed = old_seed;
+	assert_ok(filter_add(w->dp, hash, e));
 	assert_int_equal(bpf_map_update_elem(w->dp->map_fd[DP_MAP_FLOWS], &hash, &slot, BPF_NOEXIST), 0);
 	return hash;
 }

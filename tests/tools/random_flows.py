@@ -97,13 +97,29 @@ def payload_other():
 
 def flow():
     outer = [name for name in ("recirc_id", "dp_hash", "skb_priority", "skb_mark") if random.randrange(4) == 0]
-    parts = ["%s(%s)" % (name, number(32)) for name in outer]
+    parts = ["%s(%s)" % (name, random.getrandbits(32) if name == "recirc_id" else number(32)) for name in outer]
     parts += ["in_port(%d)" % random.randint(1, 500), attribute("eth", [("src", mac), ("dst", mac)])]
     inner = ",".join(random.choice([payload_ipv4, payload_ipv6, payload_arp, payload_mpls, payload_other])())
     for _ in range(random.choice([0, 0, 1, 2])):
         tag = attribute("vlan", [("vid", of(12)), ("pcp", of(3))])
         inner = "eth_type(%s),%s,encap(%s)" % (random.choice(["0x8100", "0x88a8"]), tag, inner)
     return ",".join(parts + [inner])
+
+
+def actions():
+    """Those that any flow may have."""
+    kinds = [
+        lambda: str(random.randint(1, 9)),
+        lambda: "push_vlan(vid=%d,pcp=%d)" % (random.getrandbits(12), random.getrandbits(3)),
+        lambda: "pop_vlan",
+        lambda: "set(eth(src=02:00:00:00:00:01,dst=02:00:00:00:00:00/ff:ff:00:00:00:00))",
+        lambda: "set(skb_mark(%#x))" % random.getrandbits(32),
+        lambda: "csum(ip,tcp)",
+        lambda: "pedit(ex munge eth src set 02:00:00:00:00:%02x)" % random.getrandbits(8),
+        lambda: "pedit(munge offset %d u32 set 0x%x)" % (4 * random.getrandbits(4), random.getrandbits(32)),
+    ]
+    count = random.choice([0, 1, 1, 2, 3, 5])
+    return ",".join([random.choice(kinds)() for _ in range(count)] + [str(random.randint(1, 9))] * (count > 0)) or "drop"
 
 
 def main():
@@ -113,8 +129,7 @@ def main():
     while len(flows) < count:
         flows.add(flow())
     for text in sorted(flows):
-        outputs = [str(random.randint(1, 9)) for _ in range(random.choice([0, 1, 1, 2, 20]))]
-        print(text, ",".join(outputs) or "drop")
+        print(text, actions())
 
 
 main()

@@ -3,7 +3,8 @@
 """UDP datagrams of every kind of size go there and come back unchanged.
 
     udp_echo.py server ADDRESS PORT      sends back what comes
-    udp_echo.py client ADDRESS PORT      random datagrams, one at a time; the largest ones are fragmented
+    udp_echo.py client ADDRESS PORT [LARGEST]
+                                         random datagrams, one at a time; the largest ones are fragmented
 """
 import os
 import socket
@@ -14,7 +15,7 @@ TRIES = 5
 
 
 def main():
-    role, address, port = sys.argv[1:]
+    role, address, port, largest = (sys.argv[1:] + [str(max(SIZES))])[:4]
     place = (address, int(port))
     with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as sock:
         if role == "server":
@@ -24,7 +25,7 @@ def main():
                 sock.sendto(data, sender)
         sock.connect(place)
         sock.settimeout(2)
-        for number, size in enumerate(SIZES):
+        for number, size in enumerate(size for size in SIZES if size <= int(largest)):
             data = (number.to_bytes(4, "big") + os.urandom(size))[-size:] if size else b""
             if not echoed(sock, data):
                 sys.exit(f"a datagram of {size} bytes did not come back")

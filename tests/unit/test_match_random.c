@@ -28,8 +28,7 @@ static void assert_both_read_back(const struct match *m)
 }
 
 /* A random value with a random mask: wild, exact or in between. */
-static void field_randomize(struct match_level *l, enum attribute attr, const struct field *f, unsigned int entry,
-			    unsigned int *seed)
+static void field_randomize(struct match_level *l, const struct field *f, unsigned int entry, unsigned int *seed)
 {
 	__u32 full = field_is_bytes(f) ? 0 : field_full(f);
 	unsigned int form = rand_r(seed) % 4, i;
@@ -45,9 +44,9 @@ static void field_randomize(struct match_level *l, enum attribute attr, const st
 		v.number %= 3;
 	if (f->kind == FIELD_PORT)
 		v.number %= PORT_NONE;
-	if (f->kind == FIELD_FRAG || f->kind == FIELD_PORT)
+	if (f->kind == FIELD_FRAG || f->kind == FIELD_PORT || f->undivided)
 		mask.number = form ? full : 0;
-	if (attr == ATTR_VLAN && (!strcmp(f->name, "tci") || !strcmp(f->name, "cfi")))
+	if (f->alias)
 		return;
 	field_put(&l->key, f, entry, &v);
 	field_put_mask(&l->mask, f, entry, &mask);
@@ -61,7 +60,7 @@ static void attribute_randomize(struct match_level *l, enum attribute attr, unsi
 
 	for (entry = 0; entry < entries; entry++) {
 		for (f = a->fields; f->size; f++)
-			field_randomize(l, attr, f, entry, seed);
+			field_randomize(l, f, entry, seed);
 	}
 }
 
@@ -85,7 +84,7 @@ static void payload_randomize(struct match_level *l, bool tagged, unsigned int *
 		l->mask.ip_proto = 0xff;
 	}
 	for (attr = ATTR_TCP; attr < ATTRIBUTES; attr++) {
-		if (!attribute_applies(l, attr))
+		if (attribute_info(attr)->why_not || !attribute_applies(l, attr))
 			continue;
 		attribute_randomize(l, attr, seed);
 		if (attr == ATTR_ICMPV6 && rand_r(seed) % 2) {

@@ -168,7 +168,7 @@ static void a_flow_with_a_long_text_is_named_by_its_ufid(void **state)
 	struct action_list two = actions("2");
 	struct error e = { "" };
 	struct match m, all = {};
-	char text[600];
+	char text[5 * FLOW_ACTIONS_MAX];
 	int len = 0;
 
 	(void)state;

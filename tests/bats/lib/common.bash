@@ -19,6 +19,7 @@ load lib/cleanup
 load lib/net
 load lib/tcvs
 load lib/hex
+load lib/hosts
 
 setup() {
 	((EUID == 0)) || skip "needs root"
