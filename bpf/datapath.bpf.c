@@ -6,7 +6,7 @@
  *	key	headers and metadata -> struct flow_key in this CPU's memory
  *	lookup	masks of the packet's class, in order -> flow entry
  *	count	flow statistics, mask hits, datapath counters
- *	actions	output to ports; the last output redirects, those before send copies
+ *	actions	write to the frame, output to ports; the last output redirects, those before send copies
  *
  * A frame that matches no flow is consumed and counted: nothing unmatched reaches the host's stack, or another program
  * behind this one on the hook.
@@ -47,7 +47,8 @@ static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state 
 	}
 	COUNT(cpu, hit);
 	x.flow = l.flow;
-	if (!count_flow(skb, cpu, l.cpu, l.slot, bpf_ntohs(cpu->key.tcp_flags_be)))
+	x.stats = count_flow(skb, cpu, l.cpu, l.slot, bpf_ntohs(cpu->key.tcp_flags_be));
+	if (!x.stats)
 		return drop_frame(&x, DROP_STALE);
 	return execute_actions(&x);
 }

@@ -23,8 +23,7 @@ enum {
 	ND_OPTIONS_MAX = 16,
 	IP_OFFSET_MASK = 0x1fff,
 	IP_MORE_FRAGMENTS = 0x2000,
-	ETH_TYPE_MIN = 0x0600,	    /* below: an IEEE 802.3 length */
-	MAX_HEADER_OFFSET = 0x7fff, /* the verifier wants packet offsets below 64 KiB */
+	ETH_TYPE_MIN = 0x0600, /* below: an IEEE 802.3 length */
 	/* Next headers of IPv6 that linux/in6.h does not name for BPF programs. */
 	NEXT_HOP_BY_HOP = 0,
 	NEXT_ROUTING = 43,
@@ -193,6 +192,7 @@ struct ext_walk {
 	__u32 off;
 	__u8 next;
 	__u8 frag; /* enum ip_frag */
+	__u8 rerouted;
 };
 
 static __always_inline bool is_ipv6_ext(__u8 next)
@@ -222,6 +222,9 @@ static long skip_ext_header(__u32 i, struct ext_walk *w)
 		}
 		w->off += 8;
 	} else {
+		/* With segments left, the final destination is in the header (net/openvswitch/actions.c, set_ipv6). */
+		if (w->next == NEXT_ROUTING && !bpf_skb_load_bytes(w->skb, w->off + 3, h + 3, 1))
+			w->rerouted |= !!h[3];
 		/* AUTH counts words, less two (RFC 4302); the others units of eight bytes, less one. */
 		w->off += w->next == NEXT_AUTH ? (h[1] + 2) * 4 : (h[1] + 1) * 8;
 	}
@@ -234,17 +237,18 @@ malformed:
 
 /*
  * Walks the chain from its first header at off.  Returns the final protocol in bits 0-7 (NEXT_FRAGMENT for a later
- * fragment, NEXT_NONE if the chain is malformed or too long), enum ip_frag in bits 8-15, the offset behind it above.
+ * fragment, NEXT_NONE if the chain is malformed or too long), enum ip_frag in bits 8-14, whether a routing header has
+ * segments left in bit 15, the offset behind the chain above.
  * A header that is no known extension header ends the chain: its bytes are never taken for one.
  */
-static __noinline __u32 skip_ipv6_ext(struct __sk_buff *skb, __u32 off, __u8 next)
+__noinline __u32 skip_ipv6_ext(struct __sk_buff *skb, __u32 off, __u8 next)
 {
 	struct ext_walk w = { .skb = skb, .off = off, .next = next };
 
 	bpf_loop(IPV6_EXT_MAX, skip_ext_header, &w, 0);
 	if (is_ipv6_ext(w.next) && w.frag != IP_FRAG_LATER)
 		w.next = NEXT_NONE;
-	return w.next | (__u32)w.frag << 8 | (w.off & MAX_HEADER_OFFSET) << 16;
+	return w.next | (__u32)w.frag << 8 | (__u32)w.rerouted << 15 | (w.off & MAX_HEADER_OFFSET) << 16;
 }
 
 struct nd_walk {
@@ -331,7 +335,7 @@ static __always_inline void parse_ipv6(struct __sk_buff *skb, struct parse *p, s
 		__u32 end = skip_ipv6_ext(skb, p->at.pos - (void *)(long)skb->data, proto), off;
 
 		proto = end;
-		frag = end >> 8;
+		frag = end >> 8 & 0x7f;
 		off = end >> 16;
 		/* clang sees that the callee masked it already and drops the mask; the verifier of 6.1 does not see it. */
 		barrier_var(off);

@@ -11,6 +11,10 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+enum {
+	MAX_HEADER_OFFSET = 0x7fff, /* the verifier wants packet offsets below 64 KiB */
+};
+
 struct cursor {
 	void *pos;
 	void *end;
@@ -45,3 +49,29 @@ static __always_inline __u8 load_u8(const void *p)
 {
 	return *(const __u8 *)p;
 }
+
+/*
+ * Reads by offset, for code that also writes: a pointer into the packet does not outlive a helper that may move it.
+ * False if the frame ends before.
+ */
+#define READ_PACKET(name, type) \
+	static __always_inline bool name(struct __sk_buff *skb, __u32 off, type *to) \
+	{ \
+		if (off <= MAX_HEADER_OFFSET) { \
+			__u32 bounded = off; \
+			void *at; \
+\
+			barrier_var(bounded); /* so that the limit is seen where it is added */ \
+			at = (void *)(long)skb->data + (bounded & MAX_HEADER_OFFSET); \
+			if (at + sizeof(type) <= (void *)(long)skb->data_end) { \
+				*to = *(const type *)at; \
+				return true; \
+			} \
+		} \
+		return !bpf_skb_load_bytes(skb, off, to, sizeof(type)); \
+	}
+
+READ_PACKET(read_u8, __u8)
+READ_PACKET(read_u16, __u16)
+READ_PACKET(read_u32, __u32)
+READ_PACKET(read_u64, __u64)

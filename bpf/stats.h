@@ -45,8 +45,8 @@ static __always_inline __u64 coarse_now_ns(struct cpu_state *cpu)
  * tcp_flags: host order.
  * skb->len leaves out the tag that stands in metadata; Open vSwitch counts it (net/openvswitch/flow.c, ovs_flow_stats_update).
  */
-static __always_inline bool count_flow(struct __sk_buff *skb, struct cpu_state *state, __u32 cpu, __u32 slot,
-				       __u16 tcp_flags)
+static __always_inline struct flow_stats *count_flow(struct __sk_buff *skb, struct cpu_state *state, __u32 cpu,
+						     __u32 slot, __u16 tcp_flags)
 {
 	__u32 page = slot >> PAGE_SHIFT, index;
 	struct flow_stats *s;
@@ -54,15 +54,15 @@ static __always_inline bool count_flow(struct __sk_buff *skb, struct cpu_state *
 
 	stats = bpf_map_lookup_elem(&stats_pages, &page);
 	if (!stats)
-		return false;
+		return NULL;
 	index = cpu * PAGE_SLOTS + (slot & (PAGE_SLOTS - 1));
 	s = bpf_map_lookup_elem(stats, &index);
 	if (!s)
-		return false;
+		return NULL;
 	s->packets++;
 	s->bytes += skb->len + (skb->vlan_present ? 4 : 0);
 	s->used_ns = coarse_now_ns(state);
 	if (tcp_flags)
 		s->tcp_flags |= tcp_flags;
-	return true;
+	return s;
 }

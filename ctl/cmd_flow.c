@@ -107,6 +107,13 @@ static void show_counts(struct cmd *c, const struct flow_counts *n)
 		emit_str(e, "flags", ", flags:%s", flags);
 }
 
+static bool has_pedit(const struct flow_action *a)
+{
+	while (a->type != ACTION_END && a->type != ACTION_PEDIT)
+		a++;
+	return a->type == ACTION_PEDIT;
+}
+
 static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 {
 	const struct port_names *names = c->names ? &f->names : NULL;
@@ -127,6 +134,8 @@ static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 	emit_json(e, "match", e->json ? match_json(&match) : NULL);
 	emit_text(e, ", ");
 	show_counts(c, &counts);
+	if (has_pedit(actions))
+		emit_u64(e, "overlimits", c->more ? ", overlimits:%" PRIu64 : NULL, counts.overlimits);
 	emit_u64(e, "page", c->more ? ", dp:tcvs, page:%" PRIu64 : NULL, slot >> PAGE_SHIFT);
 	emit_u64(e, "slot", c->more ? ", slot:%" PRIu64 : NULL, slot & (PAGE_SLOTS - 1));
 	emit_str(e, "origin", c->more && flow->origin == FLOW_REACTIVE ? ", origin:%s" : NULL,

@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "action_check.h"
+#include "action_list.h"
 #include "action_text.h"
 #include "cmd.h"
 #include "match_text.h"
 #include "net_text.h"
+#include "pedit_text.h"
 #include "util.h"
 
 /* What is known of a flow when its texts are read: as it stands, or with --check the match that would be installed. */
@@ -41,9 +44,18 @@ static int parse(const struct cmd *c, struct parsed *p, struct error *e)
 	err = c->check ? check(p, e) : 0;
 	if (err || !p->has_actions)
 		return err;
-	/* With --check, the rules for actions in this match belong behind this. */
 	err = actions_parse(c->argv[1], NULL, &p->actions, e);
+	if (!err && c->check)
+		err = actions_check(&p->match, &p->actions, e);
 	return err ? error_prefix(e, err, "parsing actions (%s)", strerror(-err)) : 0;
+}
+
+/* With -m, each pedit() as tc lists it, a line for each key. */
+static void keys_list(const struct cmd *c, FILE *out, const struct flow_action *a)
+{
+	for (; c->more && a->type != ACTION_END; a = action_next(a))
+		if (a->type == ACTION_PEDIT)
+			pedit_list(out, a);
 }
 
 static void key_print(FILE *out, const struct cmd *c, const struct parsed *p)
@@ -85,6 +97,8 @@ int cmd_parse_flow(struct cmd *c, struct error *e)
 		actions_print(emit_stream(&c->emit), p.actions.action, NULL);
 	}
 	emit_text(&c->emit, "\n");
+	if (p.has_actions && emit_stream(&c->emit))
+		keys_list(c, emit_stream(&c->emit), p.actions.action);
 	emit_close(&c->emit);
 	return 0;
 }
@@ -102,6 +116,8 @@ int cmd_parse_actions(struct cmd *c, struct error *e)
 	else
 		emit_json(&c->emit, "actions", actions_json(list.action));
 	emit_text(&c->emit, "\n");
+	if (emit_stream(&c->emit))
+		keys_list(c, emit_stream(&c->emit), list.action);
 	emit_close(&c->emit);
 	return 0;
 }

@@ -107,6 +107,8 @@ static void show_counters(struct cmd *c, struct dp *dp, const struct dp_counters
 		emit_u64(e, "dropped", " dropped:%" PRIu64 "\n", n->dropped);
 		emit_u64(e, "copies", "  copies: sent:%" PRIu64, n->copies);
 		emit_u64(e, "copies_dropped", " dropped:%" PRIu64 "\n", n->copies_dropped);
+		emit_u64(e, "sets_skipped", n->sets_skipped ? "  sets without their header:%" PRIu64 "\n" : NULL,
+			 n->sets_skipped);
 		emit_u64(e, "drops_unlisted", n->drops_unlisted ? "  drops not listed:%" PRIu64 "\n" : NULL,
 			 n->drops_unlisted);
 		emit_u64(e, "max_flows", "  limits: flows:%" PRIu64, dp->info->max_flows);

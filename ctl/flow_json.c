@@ -9,7 +9,7 @@
 #include "match_json.h"
 #include "util.h"
 
-static const char *const ignored[] = { "packets", "bytes", "used", "flags", "page", "slot" };
+static const char *const ignored[] = { "packets", "bytes", "used", "flags", "overlimits", "page", "slot" };
 static const char *const known[] = { "ufid", "match", "actions", "origin" };
 
 static bool is_among(const char *name, const char *const *names, size_t count)

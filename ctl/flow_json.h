@@ -3,7 +3,7 @@
  * Flows from JSON, as dump-flows -j prints them: {"ufid": "..", "match": {..}, "actions": [..], "origin": ".."}.
  *
  * What a dump says of a flow's past and place, and a flow cannot be given, is passed over: packets, bytes, used, flags,
- * page, slot.  Any other member is refused.
+ * overlimits, page, slot.  Any other member is refused.
  */
 #pragma once
 

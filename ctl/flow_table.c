@@ -431,6 +431,7 @@ void flow_counts(struct dp *dp, __u32 slot, struct flow_counts *counts)
 		counts->packets += s->packets;
 		counts->bytes += s->bytes;
 		counts->tcp_flags |= s->tcp_flags;
+		counts->overlimits += s->overlimits;
 		if (s->used_ns > counts->used_ns)
 			counts->used_ns = s->used_ns;
 	}

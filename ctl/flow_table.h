@@ -14,6 +14,7 @@ struct flow_counts {
 	__u64 bytes;
 	__u64 used_ns; /* CLOCK_MONOTONIC; 0 = never */
 	__u16 tcp_flags;
+	__u64 overlimits;
 };
 
 /*

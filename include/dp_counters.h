@@ -23,6 +23,7 @@
 	X(dropped, "frames that ended in a drop") \
 	X(copies, "further copies that were given to a port") \
 	X(copies_dropped, "further copies that ended in a drop") \
+	X(sets_skipped, "set actions whose header the frame does not have, or not whole") \
 	X(drops_unlisted, "drops that found no room in the drops table")
 
 struct dp_counters {
@@ -37,6 +38,9 @@ struct dp_counters {
 	X(NO_PORT, no_port, "output: no such port, or its device is gone") \
 	X(MTU, mtu, "output: the frame, or a segment of it, is longer than the port's MTU") \
 	X(TX_ERROR, tx_error, "output: the device did not take the copy") \
+	X(WRITE, write, "an action could not make the frame's memory its own to write to") \
+	X(VLAN, vlan, "push_vlan, pop_vlan: the tag could not be put in or taken out") \
+	X(CSUM, csum, "csum: the frame is shorter than its headers say") \
 	X(SHORT, short, "before lookup: no whole Ethernet header") \
 	X(FOREIGN_NETNS, foreign_netns, "before lookup: the port's device is in another network namespace") \
 	X(NOT_A_PORT, not_a_port, "before lookup: the device is not, or no longer, a port") \

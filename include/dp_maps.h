@@ -142,10 +142,10 @@ struct cache_entry {
 /* Of one flow on one CPU; only that CPU writes it. */
 struct flow_stats {
 	__u64 packets;
-	__u64 bytes;	 /* on the wire without FCS, VLAN tags counted */
-	__u64 used_ns;	 /* CLOCK_MONOTONIC, coarse; 0 = never */
-	__u16 tcp_flags; /* seen so far, or-ed */
-	__u16 zero[3];
+	__u64 bytes;	       /* on the wire without FCS, VLAN tags counted */
+	__u64 used_ns;	       /* CLOCK_MONOTONIC, coarse; 0 = never */
+	__u64 tcp_flags : 16;  /* seen so far, or-ed */
+	__u64 overlimits : 48; /* pedit()s that did not come to their end */
 };
 
 /* What the program needs of a port; ifindex 0 = no such port. */
@@ -223,9 +223,30 @@ struct datapath {
 	__u32 first_mask[PACKET_CLASSES_END];
 };
 
+/*
+ * Where the headers of the packet at hand are: bytes from the Ethernet header, which is 0.  Found when the first action
+ * asks; actions that move bytes change them.
+ */
+struct headers {
+	__u16 l2_len;	 /* skb->mac_len, below which skb->csum does not count; 0 = nothing was found yet */
+	__u16 l3;	 /* behind the tags that stand in the bytes, whatever is there */
+	__u16 l3_len;	 /* 0: no whole IP header */
+	__u16 l4;	 /* 0: none, or a later fragment */
+	__u8 rerouted;	 /* IPv6: a routing header has segments left, the final destination is not in the header */
+	__u8 key_stale;	 /* the packet was written to in a way that the key does not show */
+	__u8 pedit_over; /* a step of the pedit at hand failed, the others are skipped */
+	__u8 zero[3];
+	__u16 next; /* the record to be executed next */
+};
+
+enum {
+	SCRATCH_BYTES = 512, /* what bpf_csum_diff takes at once */
+};
+
 /* A CPU's own memory: the key of the packet at hand, the counters that no other CPU writes, and what saves calls. */
 struct cpu_state {
 	struct flow_key key;
+	struct headers headers;
 	__u32 busy;	   /* 1 while the program runs here */
 	__u32 class;	   /* enum packet_class of the last packet that tried masks */
 	__u32 tried_first; /* of the class's array one mask need not be tried again: 0 or 1 */
@@ -235,4 +256,5 @@ struct cpu_state {
 	__u64 coarse_ns;
 	/* Port numbers by ifindex modulo PORT_HINTS: guesses, which `ports` confirms or not. */
 	__u32 port_hint[PORT_HINTS];
+	__u8 scratch[SCRATCH_BYTES]; /* bytes of the packet */
 };

@@ -150,7 +150,8 @@ static int test_run(struct world *w, int prog_fd, __u32 ifindex, const struct fr
 {
 	struct __sk_buff ctx = { .ifindex = ifindex, .mark = w->mark, .priority = w->priority };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = f->byte, .data_size_in = f->len, .data_out = w->out.byte,
-		    .data_size_out = FRAME_MAX, .ctx_in = &ctx, .ctx_size_in = sizeof(ctx));
+		    .data_size_out = FRAME_MAX, .ctx_in = &ctx, .ctx_size_in = sizeof(ctx), .ctx_out = &w->ctx,
+		    .ctx_size_out = sizeof(w->ctx));
 	int err = bpf_prog_test_run_opts(prog_fd, &opts);
 
 	if (err)
@@ -209,10 +210,10 @@ void send_split(struct world *w, __u32 port, const struct frame *f)
 	w->received++;
 }
 
-static void show_frame(const char *what, const struct frame *f)
+void show_frame(const char *what, const struct frame *f)
 {
 	print_error("%s, %u bytes:", what, f->len);
-	for (__u32 i = 0; i < f->len && i < 80; i++)
+	for (__u32 i = 0; i < f->len && i < 160; i++)
 		print_error("%s%02x", i % 4 ? "" : " ", f->byte[i]);
 	print_error("\n");
 }

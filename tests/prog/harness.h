@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <linux/bpf.h>
 #include <cmocka.h>
 
 #include "assert_error.h"
@@ -36,6 +37,7 @@ struct world {
 	__u32 mark, priority; /* that frames of test runs have */
 	__u64 received;
 	struct dp_counters before; /* when assert_counted() was called last */
+	struct __sk_buff ctx;	   /* and what else the program can change */
 	struct frame out;	   /* the frame after a test run; without the tag that is in metadata */
 };
 
@@ -61,6 +63,7 @@ void send_split(struct world *w, __u32 port, const struct frame *f); /* headers 
 			    sizeof((struct frame[]){ __VA_ARGS__ }) / sizeof(struct frame))
 void assert_heard_frames(struct world *w, __u32 port, const struct frame *frames, __u32 count);
 void assert_heard_times(struct world *w, __u32 port, const struct frame *f, __u32 times);
+void show_frame(const char *what, const struct frame *f);
 #define assert_silent(w, port) assert_heard_frames(w, port, NULL, 0)
 
 /* A flow by its texts; returns its slot.  Its mask joins the classes with commit(). */

@@ -192,6 +192,19 @@ struct layer ip6_auth(__u8 next, __u8 words)
 	return l;
 }
 
+struct layer ip6_routing(__u8 next, __u8 segments_left)
+{
+	struct layer l = { 0 };
+
+	put8(&l, next);
+	put8(&l, 2);
+	put8(&l, 2); /* type 2, RFC 6275: one address */
+	put8(&l, segments_left);
+	put_zeros(&l, 4);
+	put(&l, ip6_t, 16);
+	return l;
+}
+
 struct layer ip6_fragment(__u8 next, __u16 offset_and_flags)
 {
 	struct layer l = { 0 };

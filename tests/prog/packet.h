@@ -108,6 +108,8 @@ struct layer ipv6_layer(__u8 next, struct ipv6_fields f);
 /* Extension headers, (units + 1) * 8 and (words + 2) * 4 bytes long. */
 struct layer ip6_option(__u8 next, __u8 units);
 struct layer ip6_auth(__u8 next, __u8 words);
+/* To one more address, which is the packet's final destination while segments are left. */
+struct layer ip6_routing(__u8 next, __u8 segments_left);
 struct layer ip6_fragment(__u8 next, __u16 offset_and_flags);
 
 struct layer tcp(__u16 src, __u16 dst, __u16 flags);

@@ -30,8 +30,8 @@ static void assert_pairs(struct world *w, struct frame f, const struct pair *pai
 		slot = add_flow(w, pair[i].miss, "2");
 		assert_miss(w, f);
 		flow_delete(w->dp, slot);
-		commit(w);
 	}
+	commit(w);
 }
 
 #define ASSERT_PAIRS(w, f, ...) \

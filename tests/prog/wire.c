@@ -2,10 +2,12 @@
 #include "wire.h"
 
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include "util.h"
 
@@ -21,9 +23,10 @@ int wire_open(__u32 ifindex)
 				    .sll_ifindex = (int)ifindex,
 				    .sll_protocol = htons(ETH_P_ALL) };
 	CLEANUP_FD int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
-	int on = 1;
+	int on = 1, room = 4 << 20; /* for as many copies as one list can make */
 
-	if (fd < 0 || setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) ||
+	    setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &on, sizeof(on)) ||
 	    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)) ||
 	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
 		return -1;
@@ -107,6 +110,27 @@ int wire_send_split(__u32 ifindex, const struct frame *f)
 	sent = send(fd, NULL, 0, 0);
 	munmap(ring, RING_SIZE);
 	return sent == (ssize_t)f->len ? 0 : -1;
+}
+
+int wire_send_partial(__u32 ifindex, const struct frame *f, __u16 sum_from, __u16 sum_at, __u16 gso_size, __u8 gso_type)
+{
+	struct sockaddr_ll addr = { .sll_family = AF_PACKET, .sll_ifindex = (int)ifindex };
+	CLEANUP_FD int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	struct virtio_net_hdr h = {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.csum_start = sum_from,
+		.csum_offset = sum_at - sum_from,
+		.hdr_len = gso_size ? sum_from + 20 : 0,
+		.gso_size = gso_size,
+		.gso_type = gso_type,
+	};
+	struct iovec iov[] = { { &h, sizeof(h) }, { (void *)f->byte, f->len } };
+	int on = 1;
+
+	if (fd < 0 || setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &on, sizeof(on)) ||
+	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return -1;
+	return writev(fd, iov, 2) == (ssize_t)(sizeof(h) + f->len) ? 0 : -1;
 }
 
 int wire_tagged(const struct frame *f)

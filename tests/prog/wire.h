@@ -18,3 +18,7 @@ int wire_send_split(__u32 ifindex, const struct frame *f);
 
 /* Whether the frame has a tag, and the type behind it. */
 int wire_tagged(const struct frame *f);
+
+/* With the checksum at sum_at left to whoever sends or receives it; sum_from: what it covers begins there.  gso_size: 0, or the payload of each segment. */
+int wire_send_partial(__u32 ifindex, const struct frame *f, __u16 sum_from, __u16 sum_at, __u16 gso_size,
+		      __u8 gso_type);

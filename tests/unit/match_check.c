@@ -24,6 +24,18 @@ char *match_printed(const struct match *m, const struct match_style *style)
 	return text;
 }
 
+char *match_text_printed(const struct match_text *t, const struct match_style *style)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	match_text_print(out, t, style);
+	fclose(out);
+	return text;
+}
+
 void match_parsed(const char *text, const struct port_names *names, struct match *m)
 {
 	struct error e = { "" };

@@ -9,6 +9,8 @@
 /* The caller frees. */
 char *match_printed(const struct match *m, const struct match_style *style);
 
+char *match_text_printed(const struct match_text *t, const struct match_style *style);
+
 void match_parsed(const char *text, const struct port_names *names, struct match *m);
 
 /* What is printed in this style is the same match again. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "error.h"
+#include "match_check.h"
 #include "match_text.h"
 #include "util.h"
 
@@ -156,14 +157,10 @@ static void assert_form(const char *text, const struct match_style *style, const
 	CLEANUP_FREE char *shown = NULL;
 	struct error e = { "" };
 	struct match_text t;
-	size_t size;
-	FILE *out;
 
 	if (match_text_parse(text, NULL, &t, &e))
 		fail_msg("'%s': %s", text, e.text);
-	out = open_memstream(&shown, &size);
-	match_text_print(out, &t, style);
-	fclose(out);
+	shown = match_text_printed(&t, style);
 	assert_string_equal(shown, expected);
 }
 

@@ -174,6 +174,73 @@ static void any_text_is_survived(void **state)
 	}
 }
 
+/* The canonical form of a text, whatever rules it breaks, is its own. */
+static void assert_form_is_canonical(const char *text)
+{
+	CLEANUP_FREE char *form = NULL, *again = NULL;
+	struct error e = { "" };
+	struct match_text t;
+
+	if (match_text_parse(text, NULL, &t, &e)) {
+		assert_int_not_equal(e.text[0], '\0');
+		return;
+	}
+	form = match_text_printed(&t, &plain);
+	if (!*form)
+		return;
+	if (match_text_parse(form, NULL, &t, &e))
+		fail_msg("'%s', from '%s': %s", form, text, e.text);
+	again = match_text_printed(&t, &plain);
+	assert_string_equal(again, form);
+}
+
+static void canonical_forms_are_their_own(void **state)
+{
+	static const char *const parts[] = {
+		"tunnel(", "tun_id=", "0x5",	  "src=",   "1.2.3.4",	 "flags(", "df|key",   "+csum",
+		"geneve(", "{",	      "}",	  "class=", "type=",	 "len=",   "4",	       "8",
+		"vxlan(",  "gbp(id=", "erspan(",  "ver=1",  "idx=",	 "ver=2",  "dir=1",    "ct_state(",
+		"+trk",	   "-new",    "ct_label", "(",	    "(",	 ")",	   ")",	       ")",
+		",",	   ",",	      ",",	  "/",	    "=",	 "0",	   "nsh(spi=", "c1=",
+		"si=",	   "key32(",  "00 01",	  "nd_ext", "ns=1",	 "encap(", "vlan(",    "cfi=0",
+		"tci=0x5", "vid=",    "eth()",	  "ipv4(",  "ct_tuple6", "mpls(",  "label=",   "bos=1"
+	};
+	unsigned int seed = 1337, i;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		unsigned int n = 1 + rand_r(&seed) % 12;
+		char text[256] = "";
+
+		while (n--)
+			strcat(text, parts[rand_r(&seed) % ARRAY_SIZE(parts)]);
+		assert_form_is_canonical(text);
+	}
+}
+
+/* The longest texts of what this datapath cannot match, with one character that is another. */
+static void damaged_forms_are_survived(void **state)
+{
+	static const char *const whole[] = {
+		"tunnel(tun_id=0xfedcba9876543210/0xff,src=1.2.3.4/255.0.0.0,dst=1.2.3.5,tos=0x4/0xfc,ttl=64,tp_src=1,"
+		"geneve({class=0xffff,type=0x80/0xf0,len=8,0xa/0xff}{len=4,10}),flags(+df-csum)),ct_state(+trk-new)",
+		"tunnel(ipv6_src=::1,ipv6_dst=::2/ffff::,vxlan(gbp(id=10/0xff,flags=0xb)),flags(key)),ct_zone(0x5/0xff)",
+		"tunnel(dst=1.2.3.5,erspan(ver=2,dir=1,hwid=0x7/0xf)),ct_mark(0x1/0x3),ct_label(0x1234567890abcdef12/0xf0)",
+		"ct_tuple4(src=1.2.3.4,dst=1.2.3.5,proto=6,tp_src=1,tp_dst=2),nsh(flags=0,ttl=63,mdtype=1,spi=0x5,si=1,c1=1)",
+		"ct_tuple6(src=::1,src_port=1,dst_port=2),packet_type(ns=1,id=0x800),nd_ext(nd_reserved=0,nd_options_type=2)",
+	};
+	unsigned int seed = 4242, i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		char text[256];
+
+		strcpy(text, whole[i % ARRAY_SIZE(whole)]);
+		text[rand_r(&seed) % strlen(text)] = " (),/=0x:.+-|a9{}\xff"[rand_r(&seed) % 18];
+		assert_form_is_canonical(text);
+	}
+}
+
 static void damaged_matches_are_survived(void **state)
 {
 	unsigned int seed = 815, i;
@@ -195,8 +262,8 @@ static void damaged_matches_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_matches_read_back),
-		cmocka_unit_test(any_text_is_survived),
+		cmocka_unit_test(random_matches_read_back),	 cmocka_unit_test(any_text_is_survived),
+		cmocka_unit_test(canonical_forms_are_their_own), cmocka_unit_test(damaged_forms_are_survived),
 		cmocka_unit_test(damaged_matches_are_survived),
 	};
 
