@@ -3,7 +3,7 @@
 # make             build/tcvsctl                     make demo       two namespaces talk (root)
 # make test        every test (root)                 make check      style, include order, limits
 # make bench       the benchmark programs            make deps       Debian or Ubuntu packages (root)
-# make vmtest      the tests on other kernels
+# make vmtest      the tests on other kernels            make fuzz       the parsers, FUZZ_TIME=600 s each
 # make install     PREFIX, DESTDIR                   make format     clang-format, in place
 #
 # V=1 shows the commands.  New source files are found by name: nothing here needs an edit for them.
@@ -29,7 +29,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all tests deps demo test vmtest check bench install uninstall format clean FORCE
+.PHONY: all tests deps demo test fuzz vmtest check bench install uninstall format clean FORCE
 
 all: $(BUILD)/tcvsctl
 
@@ -75,6 +75,13 @@ BENCH_OBJ  := $(BENCH_SRC:%.c=$(BUILD)/%.o)
 BENCH_SKEL := $(patsubst bench/%.bpf.c,skel/bench_%.skel.h,$(wildcard bench/*.bpf.c))
 BENCH	   := $(if $(BENCH_SRC),$(BUILD)/bench/bench)
 
+# libFuzzer comes with clang, and Debian and Ubuntu have it in a package of its own.
+FUZZER	   := $(wildcard $(shell $(CLANG) -print-resource-dir 2>/dev/null)/lib/*/libclang_rt.fuzzer*.a)
+FUZZ	   := $(if $(FUZZER),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)))
+FUZZ_HELP  := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
+FUZZ_OBJ   := $(LIB_SRC:%.c=$(BUILD)/fuzz/%.o)
+FUZZ_SAN   := fuzzer,address,undefined
+
 TEST_OBJ   := $(UNIT:%=%.o) $(PROG:%=%.o) $(TOOLS:%=%.o) $(UNIT_HELP) $(PROG_HELP)
 
 # --- stamps: what a file on disk cannot tell, the flags and the list of sources ------------------------------------
@@ -82,8 +89,9 @@ TEST_OBJ   := $(UNIT:%=%.o) $(PROG:%=%.o) $(TOOLS:%=%.o) $(UNIT_HELP) $(PROG_HEL
 
 STAMP_flags    = $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
 STAMP_san      = $(STAMP_flags) $(SANITIZE)
+STAMP_fuzz     = $(CLANG) $(CPPFLAGS) $(FUZZ_SAN)
 STAMP_bpf      = $(CLANG) $(BPF_FLAGS)
-STAMP_sources  = $(CTL_SRC) $(UNIT_HELP) $(PROG_HELP) $(BENCH_SRC)
+STAMP_sources  = $(CTL_SRC) $(UNIT_HELP) $(PROG_HELP) $(BENCH_SRC) $(FUZZ_HELP)
 STAMP_version  = $(VERSION)
 
 $(BUILD)/stamp-%: FORCE
@@ -109,6 +117,14 @@ $(SAN_OBJ): $(BUILD)/san/%.o: %.c $(BUILD)/stamp-san | $(DP_SKEL)
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(C_FLAGS) $(SAN_FLAGS) -w -c -o $@ $<
 
+# With clang, whatever CC is, for only that has libFuzzer.
+FUZZ_COMPILE = $(CLANG) $(C_FLAGS) -O1 -fsanitize=$(FUZZ_SAN) -fno-sanitize-recover=all
+$(FUZZ_OBJ): $(BUILD)/fuzz/%.o: %.c $(BUILD)/stamp-fuzz | $(DP_SKEL)
+	@mkdir -p $(@D)
+	$(call msg,FUZZ,$@)
+	$(Q)$(FUZZ_COMPILE) -w -c -o $@ $<
+
+$(BUILD)/fuzz/libtcvs.a: $(FUZZ_OBJ) $(BUILD)/stamp-sources
 $(BUILD)/libtcvs.a: $(LIB_OBJ) $(BUILD)/stamp-sources
 $(BUILD)/san/libtcvs.a: $(SAN_OBJ) $(BUILD)/stamp-sources
 %/libtcvs.a:
@@ -149,7 +165,7 @@ $(PROG_SKEL): skel/%.skel.h: $(BUILD)/tests/prog/%.bpf.o
 
 # --- tests and benchmarks ------------------------------------------------------------------------------------------
 
-tests: all $(UNIT) $(PROG) $(TOOLS) $(BENCH)
+tests: all $(UNIT) $(PROG) $(TOOLS) $(BENCH) $(FUZZ)
 
 $(TEST_OBJ) $(BENCH_OBJ): private INCLUDES += -iquote ctl -iquote .
 $(UNIT:%=%.o) $(UNIT_HELP): private CFLAGS += $(SAN_FLAGS)
@@ -169,6 +185,16 @@ $(UNIT) $(PROG) $(TOOLS) $(BUILD)/bench/bench: $(BUILD)/stamp-sources
 	$(call msg,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS) -lm -lpthread
 
+$(FUZZ:%=%.o) $(FUZZ_HELP): private INCLUDES += -iquote ctl
+$(FUZZ:%=%.o) $(FUZZ_HELP): $(BUILD)/%.o: %.c $(BUILD)/stamp-fuzz
+	@mkdir -p $(@D)
+	$(call msg,FUZZ,$@)
+	$(Q)$(FUZZ_COMPILE) -c -o $@ $<
+
+$(FUZZ): %: %.o $(FUZZ_HELP) $(BUILD)/fuzz/libtcvs.a $(BUILD)/stamp-sources
+	$(call msg,LD,$@)
+	$(Q)$(CLANG) -fsanitize=$(FUZZ_SAN) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
 # --- what people type ----------------------------------------------------------------------------------------------
 
 # A make of its own for each build that follows deps, since what deps installs changes what is found above.
@@ -185,8 +211,13 @@ demo:
 test:
 	$(Q)tests/tools/deps build test
 	$(Q)$(MAKE) --no-print-directory tests
-	@TCVSCTL=$(abspath $(BUILD)/tcvsctl) tests/run $(UNIT) $(PROG) $(wildcard tests/bats/*.bats) || \
+	@TCVSCTL=$(abspath $(BUILD)/tcvsctl) BUILD=$(abspath $(BUILD)) tests/run $(UNIT) $(PROG) tests/fuzz/run $(wildcard tests/bats/*.bats) || \
 		{ kill -QUIT $$PPID; ! grep -q '^SigIgn:.*[4-7c-f]$$' /proc/$$PPID/status; }
+
+fuzz:
+	$(Q)tests/tools/deps build test
+	$(Q)$(MAKE) --no-print-directory tests
+	@FUZZ_TIME=$(or $(FUZZ_TIME),600) BUILD=$(abspath $(BUILD)) tests/fuzz/run
 
 # Other kernels, under emulation; half an hour and more.  "vmtest/all short" takes a few minutes.
 vmtest:
@@ -213,7 +244,7 @@ format:
 clean:
 	rm -rf $(BUILD) skel/*.skel.h
 
--include $(patsubst %.o,%.d,$(CTL_OBJ) $(SAN_OBJ) $(TEST_OBJ) $(BENCH_OBJ))
+-include $(patsubst %.o,%.d,$(CTL_OBJ) $(SAN_OBJ) $(FUZZ_OBJ) $(TEST_OBJ) $(BENCH_OBJ) $(FUZZ:%=%.o) $(FUZZ_HELP))
 -include $(patsubst skel/%.skel.h,$(BUILD)/bpf/%.d,$(DP_SKEL))
 -include $(patsubst skel/%.skel.h,$(BUILD)/tests/prog/%.bpf.d,$(PROG_SKEL))
 -include $(patsubst skel/bench_%.skel.h,$(BUILD)/bench/%.bpf.d,$(BENCH_SKEL))

@@ -18,7 +18,7 @@
 #include "rig.h"
 #include "util.h"
 
-static const char *const names[] = { "key", "lookup", "order", "forward", "control", "explosion", "rules" };
+static const char *const names[] = { "key", "lookup", "order", "forward", "control", "explosion", "bulk", "rules" };
 
 bool wanted(const struct options *o, const char *name)
 {
@@ -74,6 +74,8 @@ static int run(const struct options *o, struct error *e)
 		err = bench_control(o, &r, e);
 	if (!err && wanted(o, "explosion"))
 		err = bench_explosion(o, &r, e);
+	if (!err && wanted(o, "bulk"))
+		err = bench_bulk(o, &r, e);
 	if (!err && o->only && wanted(o, "rules"))
 		err = bench_rules(o, &r, e);
 	if (err)

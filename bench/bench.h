@@ -32,5 +32,8 @@ int bench_control(const struct options *o, struct report *r, struct error *e);
 /* Established traffic while somebody adds masks. */
 int bench_explosion(const struct options *o, struct report *r, struct error *e);
 
+/* Many flows in one command. */
+int bench_bulk(const struct options *o, struct report *r, struct error *e);
+
 /* Which hits should order the masks; only when asked for by name. */
 int bench_rules(const struct options *o, struct report *r, struct error *e);

@@ -2,10 +2,18 @@
 #include "bulk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define BLANKS " \t\r\n"
+#include "error.h"
+#include "flow_json.h"
+#include "util.h"
+
+#define BLANKS	  " \t\r\n"
+#define READ_SIZE 65536
 
 /* Cuts the first word off; what is left has no blanks in front or behind. */
 static char *cut_word(char **rest)
@@ -13,7 +21,7 @@ static char *cut_word(char **rest)
 	char *word = *rest + strspn(*rest, BLANKS), *end = word + strcspn(word, BLANKS);
 
 	*rest = end + strspn(end, BLANKS);
-	*end = 0;
+	*end = '\0';
 	return word;
 }
 
@@ -27,39 +35,100 @@ static int verb_of(const char *word)
 	return -ENOENT;
 }
 
-int bulk_open(struct bulk *b, const char *path)
+/* With a NUL behind it. */
+static int read_all(int fd, char **whole, size_t *size)
 {
-	FILE *in = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	char part[1 << 16];
-	size_t size, n;
-	FILE *all = in ? open_memstream(&b->whole, &size) : NULL;
-	int err = all ? 0 : -errno;
+	struct stat st;
+	size_t room = (fstat(fd, &st) ? 0 : st.st_size) + READ_SIZE;
 
-	while (!err && (n = fread(part, 1, sizeof(part), in)) > 0)
-		if (fwrite(part, 1, n, all) != n)
-			err = -ENOMEM;
-	if (!err && ferror(in))
-		err = errno ? -errno : -EIO;
-	if (all && fclose(all) && !err)
-		err = -ENOMEM;
-	if (in && in != stdin)
-		fclose(in);
-	/* fmemopen takes no empty buffer on some systems. */
-	if (!err)
-		b->file = size ? fmemopen(b->whole, size, "r") : fopen("/dev/null", "re");
-	return err ? err : b->file ? 0 : -errno;
+	*size = 0;
+	*whole = malloc(room);
+	while (*whole) {
+		ssize_t n = read(fd, *whole + *size, room - *size - 1);
+		char *grown;
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n == 0) {
+			(*whole)[*size] = '\0';
+			return 0;
+		}
+		*size += n > 0 ? n : 0;
+		if (room - *size > 1)
+			continue;
+		grown = realloc(*whole, room *= 2);
+		if (!grown)
+			return -ENOMEM;
+		*whole = grown;
+	}
+	return -ENOMEM;
 }
 
-int bulk_next(struct bulk *b, struct bulk_line *line)
+static int read_file(struct bulk *b, const char *path)
 {
-	while (errno = 0, getline(&b->text, &b->size, b->file) >= 0) {
-		char *rest = b->text, *end, *word;
-		int verb;
+	CLEANUP_FD int opened = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
-		b->number++;
-		end = rest + strlen(rest);
-		while (end > rest && strchr(BLANKS, end[-1]))
-			*--end = 0;
+	if (opened < 0 && strcmp(path, "-"))
+		return -errno;
+	return read_all(opened < 0 ? STDIN_FILENO : opened, &b->whole, &b->size);
+}
+
+int bulk_open(struct bulk *b, const char *path, struct error *e)
+{
+	int err = read_file(b, path);
+	const char *first = err ? "" : b->whole + strspn(b->whole, BLANKS);
+
+	if (err)
+		return error_set(e, -err, "%s: cannot be read (%s)", path, strerror(-err));
+	b->next = b->whole;
+	if (*first != '[' && *first != '{')
+		return 0;
+	err = flows_json_load(b->whole, b->size, &b->flows, e);
+	return err ? error_prefix(e, err, "%s", path) : 0;
+}
+
+void bulk_take_lines(struct bulk *b, char *lines, size_t size)
+{
+	b->whole = b->next = lines;
+	b->size = size;
+}
+
+static bool next_json(struct bulk *b, struct bulk_line *line)
+{
+	const json_t *flow = json_array_get(b->flows, b->number);
+
+	if (flow)
+		*line = (struct bulk_line){ .number = ++b->number, .verb = b->verb, .json = flow };
+	return flow;
+}
+
+/* Cuts the next line off, without the blanks behind it; NULL at the end.  A NUL in it would hide what follows. */
+static char *cut_line(struct bulk *b)
+{
+	char *line = b->next, *file_end = b->whole + b->size, *end, *c;
+
+	if (line == file_end)
+		return NULL;
+	end = memchr(line, '\n', file_end - line);
+	b->next = end ? end + 1 : file_end;
+	end = end ? end : file_end;
+	while ((c = memchr(line, '\0', end - line)))
+		*c = '?';
+	while (end > line && strchr(BLANKS, end[-1]))
+		end--;
+	*end = '\0';
+	b->number++;
+	return line;
+}
+
+bool bulk_next(struct bulk *b, struct bulk_line *line)
+{
+	char *rest, *word;
+	int verb;
+
+	if (b->flows)
+		return next_json(b, line);
+	while ((rest = cut_line(b))) {
 		word = cut_word(&rest);
 		if (!*word || *word == '#')
 			continue;
@@ -67,18 +136,26 @@ int bulk_next(struct bulk *b, struct bulk_line *line)
 		*line = (struct bulk_line){ .number = b->number, .verb = verb < 0 ? b->verb : (enum bulk_verb)verb };
 		line->flow = verb < 0 ? word : cut_word(&rest);
 		line->actions = rest;
-		return 1;
+		return true;
 	}
-	return ferror(b->file) ? (errno ? -errno : -EIO) : 0;
+	return false;
+}
+
+unsigned long bulk_lines(const struct bulk *b)
+{
+	const char *line = b->whole, *end;
+	unsigned long n = 0;
+
+	if (b->flows)
+		return json_array_size(b->flows);
+	for (; (end = strchr(line, '\n')); line = end + 1)
+		n++;
+	return n + !!*line;
 }
 
 void bulk_end(struct bulk *b)
 {
-	free(b->text);
-	b->text = NULL;
-	if (b->file)
-		fclose(b->file);
-	b->file = NULL;
+	json_decref(b->flows);
 	free(b->whole);
-	b->whole = NULL;
+	*b = (struct bulk){ .verb = b->verb };
 }

@@ -8,10 +8,13 @@
 
 #include "bulk.h"
 #include "cmd.h"
+#include "flow_bulk.h"
+#include "flow_json.h"
 #include "flow_table.h"
 #include "match_text.h"
 #include "overlap.h"
 #include "port.h"
+#include "progress.h"
 #include "session.h"
 #include "slots.h"
 #include "util.h"
@@ -22,6 +25,8 @@ struct bulk_run {
 	__u64 done[BULK_DELETE + 1];
 	__u64 failed;
 	bool overlap;
+	bool json; /* the file is */
+	struct progress progress;
 };
 
 static int add(struct bulk_run *r, const struct match *match, const struct action_list *list, struct error *e)
@@ -56,7 +61,7 @@ static int apply(struct bulk_run *r, const struct bulk_line *line, const struct 
 }
 
 /* An action text is optional only where Open vSwitch has it so: a flow that is added without one drops. */
-static int run_line(struct bulk_run *r, const struct bulk_line *line, struct error *e)
+static int run_text(struct bulk_run *r, const struct bulk_line *line, struct error *e)
 {
 	struct action_list list;
 	struct match match;
@@ -75,12 +80,33 @@ static int run_line(struct bulk_run *r, const struct bulk_line *line, struct err
 	return apply(r, line, &match, &list, e);
 }
 
-static void report_failure(struct cmd *c, const struct bulk_line *line, struct error *e)
+/* What a dump says can be deleted as it is: its actions are passed over. */
+static int run_json(struct bulk_run *r, const struct bulk_line *line, struct error *e)
 {
-	error_prefix(e, 0, "line %lu", line->number);
+	enum flow_origin origin = r->dp->origin;
+	struct flow_json f;
+	int err = flow_from_json(line->json, &r->names, &f, e);
+
+	if (!err && line->verb != BULK_DELETE && !f.has_actions)
+		err = error_set(e, EINVAL, "actions are missing; [] is the empty list, which drops");
+	if (err)
+		return err;
+	if (f.has_origin && f.origin == FLOW_REACTIVE)
+		r->dp->origin = FLOW_REACTIVE;
+	err = apply(r, line, &f.match, &f.actions, e);
+	r->dp->origin = origin;
+	return err;
+}
+
+static void report_failure(struct cmd *c, struct bulk_run *r, const struct bulk_line *line, struct error *e)
+{
+	const char *what = line->json ? "flow" : "line";
+
+	error_prefix(e, 0, "%s %lu", what, line->number);
+	progress_clear(&r->progress);
 	cmd_complain(c, e);
 	emit_open_object(&c->emit, NULL);
-	emit_u64(&c->emit, "line", NULL, line->number);
+	emit_u64(&c->emit, what, NULL, line->number);
 	emit_str(&c->emit, "error", NULL, e->text);
 	emit_close(&c->emit);
 }
@@ -89,23 +115,27 @@ static void report_failure(struct cmd *c, const struct bulk_line *line, struct e
 static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct error *e)
 {
 	struct bulk_line line;
-	int more, err;
+	struct error ignored;
+	int err;
 
+	flow_bulk_begin(r->dp);
 	emit_open_array(&c->emit, "failed");
-	while ((more = bulk_next(b, &line)) > 0) {
+	while (bulk_next(b, &line)) {
 		struct error why = {};
 
-		if (!run_line(r, &line, &why)) {
+		progress_step(&r->progress, line.number);
+		if (!(line.json ? run_json : run_text)(r, &line, &why)) {
 			r->done[line.verb]++;
 			continue;
 		}
 		r->failed++;
-		report_failure(c, &line, &why);
+		report_failure(c, r, &line, &why);
 	}
 	emit_close(&c->emit);
-	err = dp_commit(r->dp, e);
-	if (!err && more < 0)
-		err = error_set(e, -more, "reading line %lu failed (%s)", b->number + 1, strerror(-more));
+	progress_clear(&r->progress);
+	err = flow_bulk_end(r->dp, e);
+	if (dp_commit(r->dp, err ? &ignored : e) && !err)
+		err = -EIO;
 	return err;
 }
 
@@ -118,7 +148,8 @@ static int sum_up(struct cmd *c, const struct bulk_run *r, struct error *e)
 	if (!r->failed)
 		return 0;
 	c->partial = true;
-	return error_set(e, EINVAL, "%" PRIu64 " lines failed, %" PRIu64 " were applied", (uint64_t)r->failed,
+	return error_set(e, EINVAL, "%" PRIu64 " %s failed, %" PRIu64 " were applied", (uint64_t)r->failed,
+			 r->json ? "flows" : "lines",
 			 (uint64_t)(r->done[BULK_ADD] + r->done[BULK_MODIFY] + r->done[BULK_DELETE]));
 }
 
@@ -126,16 +157,19 @@ static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum b
 {
 	struct bulk b = { .verb = verb };
 	struct bulk_run r = { .overlap = c->overlap };
-	int err = bulk_open(&b, path);
+	int err;
 
-	if (err)
-		error_set(e, -err, "%s: cannot be read (%s)", path, strerror(-err));
+	progress_begin(&r.progress, path, c->quiet || c->emit.json);
+	err = bulk_open(&b, path, e);
+	if (!err)
+		r.progress.total = bulk_lines(&b);
 	if (!err)
 		err = session_open(dp_name, DP_WRITE, &r.dp, e);
 	if (!err && c->reactive)
 		r.dp->origin = FLOW_REACTIVE;
 	if (!err)
 		err = port_names_load(r.dp, &r.names, e);
+	r.json = b.flows;
 	if (!err && !r.overlap)
 		overlap_begin(r.dp);
 	if (!err)
@@ -159,15 +193,22 @@ int cmd_mod_flows(struct cmd *c, struct error *e)
 	return run_bulk(c, c->argc > 1 ? c->argv[0] : NULL, c->argv[c->argc - 1], BULK_MODIFY, e);
 }
 
-static int delete_all(const char *dp_name, struct error *e)
+static int delete_all(struct cmd *c, const char *dp_name, struct error *e)
 {
+	struct progress progress;
+	__u64 done = 0;
 	struct dp *dp;
 	int err = session_open(dp_name, DP_WRITE, &dp, e);
 
 	if (err)
 		return err;
-	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
+	progress_begin(&progress, "deleting flows", c->quiet || c->emit.json);
+	progress.total = dp->info->flows;
+	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
+		progress_step(&progress, done++);
 		flow_delete(dp, slot);
+	}
+	progress_clear(&progress);
 	err = dp_commit(dp, e);
 	dp_close(&dp);
 	return err;
@@ -182,11 +223,11 @@ int cmd_del_flows(struct cmd *c, struct error *e)
 	if (c->argc == 2)
 		return run_bulk(c, c->argv[0], c->argv[1], BULK_DELETE, e);
 	if (c->argc == 0)
-		return delete_all(NULL, e);
+		return delete_all(c, NULL, e);
 	if (!access(c->argv[0], R_OK) || !strcmp(c->argv[0], "-")) {
 		if (session_open(c->argv[0], DP_READ, &dp, &ignored))
 			return run_bulk(c, NULL, c->argv[0], BULK_DELETE, e);
 		dp_close(&dp);
 	}
-	return delete_all(c->argv[0], e);
+	return delete_all(c, c->argv[0], e);
 }

@@ -10,10 +10,12 @@
 #include "action_text.h"
 #include "cmd.h"
 #include "dp.h"
+#include "flow_filter.h"
 #include "flow_table.h"
 #include "match_text.h"
 #include "overlap.h"
 #include "port.h"
+#include "progress.h"
 #include "slots.h"
 #include "session.h"
 #include "util.h"
@@ -112,12 +114,6 @@ static bool has_pedit(const struct flow_action *a)
 	return a->type == ACTION_PEDIT;
 }
 
-static void format_ufid(const __u8 u[16], char *out)
-{
-	sprintf(out, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3],
-		u[4], u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
-}
-
 static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 {
 	const struct port_names *names = c->names ? &f->names : NULL;
@@ -127,13 +123,12 @@ static void show_flow(struct cmd *c, struct flow_cmd *f, __u32 slot)
 	struct emit *e = &c->emit;
 	struct flow_counts counts;
 	struct match match;
-	char ufid[40];
+	char ufid[UUID_TEXT_SIZE];
 
 	flow_match(f->dp, flow, &match);
 	flow_counts(f->dp, slot, &counts);
-	format_ufid(flow->ufid, ufid);
 	emit_open_object(e, NULL);
-	emit_str(e, "ufid", c->more ? "ufid:%s, " : NULL, ufid);
+	emit_str(e, "ufid", c->more ? "ufid:%s, " : NULL, uuid_format(flow->ufid, ufid));
 	if (emit_stream(e))
 		match_print(emit_stream(e), &match, &style);
 	emit_json(e, "match", e->json ? match_json(&match) : NULL);
@@ -268,17 +263,80 @@ int cmd_del_flow(struct cmd *c, struct error *e)
 	return err;
 }
 
+/* [DP] [filter=FILTER] [type=TYPES], in any order. */
+struct dump_args {
+	const char *filter;
+	const char *types;
+};
+
+/* Takes what has a = out of the arguments, so that a datapath's name is left, or nothing. */
+static int dump_args_take(struct cmd *c, struct dump_args *a, struct error *e)
+{
+	int left = 0;
+
+	for (int i = 0; i < c->argc; i++) {
+		char *arg = c->argv[i], *value = strchr(arg, '=');
+		bool filter = !strncmp(arg, "filter=", strlen("filter=")),
+		     types = !strncmp(arg, "type=", strlen("type="));
+		const char **place = filter ? &a->filter : &a->types;
+
+		if (!value) {
+			c->argv[left++] = arg;
+			continue;
+		}
+		if (!filter && !types)
+			return error_set(e, EINVAL,
+					 "dump-flows: unknown argument '%s'; filter=... and type=... are possible",
+					 text_quote(text_of(arg)).text);
+		if (*place)
+			return error_set(e, EINVAL, "dump-flows: %.*s is given twice", (int)(value - arg), arg);
+		*place = value + 1;
+	}
+	c->argc = left;
+	return left < 2 ? 0
+			: error_set(e, EINVAL, "dump-flows: more than one datapath: '%s' and '%s'", c->argv[0],
+				    c->argv[1]);
+}
+
+static void show_flows(struct cmd *c, struct flow_cmd *f, const struct flow_filter *filter)
+{
+	struct progress progress;
+	__u64 done = 0;
+
+	progress_begin(&progress, "reading flows", c->quiet || c->emit.json);
+	progress.total = f->dp->info->flows;
+	for (__u32 slot = flow_next(f->dp, 0); slot != SLOT_NONE; slot = flow_next(f->dp, slot + 1)) {
+		struct match match;
+
+		progress_step(&progress, done++);
+		flow_match(f->dp, dp_flow(f->dp, slot), &match);
+		if (flow_filter_shows(filter, &match))
+			show_flow(c, f, slot);
+	}
+	progress_clear(&progress);
+}
+
 int cmd_dump_flows(struct cmd *c, struct error *e)
 {
+	struct dump_args args = {};
+	struct flow_filter filter;
+	bool shown = true;
 	struct flow_cmd f;
-	int err = flow_cmd_begin(c, 0, DP_READ, &f, e);
+	int err = dump_args_take(c, &args, e);
 
+	if (!err && args.types)
+		err = flow_types_parse(args.types, &shown, e);
+	if (!err)
+		err = flow_cmd_begin(c, 0, DP_READ, &f, e);
 	if (err)
 		return err;
-	emit_open_array(&c->emit, "flows");
-	for (__u32 slot = flow_next(f.dp, 0); slot != SLOT_NONE; slot = flow_next(f.dp, slot + 1))
-		show_flow(c, &f, slot);
-	emit_close(&c->emit);
+	err = flow_filter_parse(args.filter ? args.filter : "", &f.names, &filter, e);
+	if (!err) {
+		emit_open_array(&c->emit, "flows");
+		if (shown)
+			show_flows(c, &f, &filter);
+		emit_close(&c->emit);
+	}
 	flow_cmd_end(&f);
-	return 0;
+	return err;
 }

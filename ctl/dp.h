@@ -75,6 +75,7 @@ struct dp {
 	struct ufid_index *ufids; /* NULL until it pays; freed as one block */
 	__u32 ufid_scans;
 	struct overlap *overlap; /* NULL unless overlap_begin() */
+	struct flow_bulk *bulk;	 /* NULL unless flow_bulk_begin() */
 	struct dp_swap *swaps;	 /* whose grace periods dp_close() waits for */
 };
 

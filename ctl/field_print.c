@@ -53,6 +53,19 @@ static const char *bytes_format(const struct field *f, const struct field_value 
 	}
 }
 
+/* As %u; most numbers of a dump are decimal, and a dump is mostly numbers. */
+static void decimal_print(FILE *out, __u32 value)
+{
+	char digits[12], *at = digits + sizeof(digits) - 1;
+
+	*at = '\0';
+	do {
+		*--at = '0' + value % 10;
+		value /= 10;
+	} while (value);
+	fputs(at, out);
+}
+
 static void number_print(FILE *out, enum field_kind kind, __u32 value, __u32 mask, enum field_match match)
 {
 	const char *form = kind == FIELD_HEX16	? "0x%04x"
@@ -60,7 +73,10 @@ static void number_print(FILE *out, enum field_kind kind, __u32 value, __u32 mas
 			   : kind == FIELD_HEX	? "%#x"
 						: "%u";
 
-	fprintf(out, form, value);
+	if (form[1] == 'u')
+		decimal_print(out, value);
+	else
+		fprintf(out, form, value);
 	if (match == FIELD_EXACT)
 		return;
 	putc('/', out);

@@ -4,11 +4,11 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "action_check.h"
 #include "filter.h"
+#include "flow_bulk.h"
 #include "flow_hash.h"
 #include "mask_table.h"
 #include "overlap.h"
@@ -25,23 +25,18 @@ static __u64 mask_hash(const struct mask *mask, const struct flow_key *key)
 	return flow_hash((const __u64 *)key, (const __u64 *)&mask->key, mask->words, mask->seed);
 }
 
-/* Early in boot it could block; never short for so few bytes otherwise (getrandom(2)). */
-static void random_bytes(void *out, size_t size)
-{
-	while (getrandom(out, size, 0) != (ssize_t)size)
-		;
-}
-
-static __u64 random_seed(void)
+static __u64 random_seed(struct dp *dp)
 {
 	__u64 seed;
 
-	random_bytes(&seed, sizeof(seed));
+	flow_bulk_random(dp, &seed, sizeof(seed));
 	return seed;
 }
 
 static bool slot_by_hash(struct dp *dp, __u64 hash, __u32 *slot)
 {
+	if (flow_bulk_ready(dp))
+		return !flow_bulk_find(dp, hash, slot);
 	return !bpf_map_lookup_elem(dp->map_fd[DP_MAP_FLOWS], &hash, slot);
 }
 
@@ -60,7 +55,7 @@ int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
 	/* What cannot be matched is not installed. */
 	if (match->foreign)
 		return -ENOENT;
-	id = mask_find(dp->masks, MASKS_MAX, &match->mask);
+	id = flow_bulk_mask(dp, &match->mask);
 	if (id == MASK_NONE)
 		return -ENOENT;
 	key_apply_mask(&masked, &match->key, &match->mask);
@@ -83,7 +78,7 @@ static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
 	err = filter_reserve(dp, info->flows, e);
 	if (err)
 		return err;
-	mask.seed = random_seed();
+	mask.seed = random_seed(dp);
 	for (slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
 		struct flow *flow = dp_flow(dp, slot);
 		__u64 hash = mask_hash(&mask, &flow->key);
@@ -209,12 +204,12 @@ static int claim_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, str
 {
 	int err;
 
-	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
+	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed(dp));
 	if (*id == MASK_NONE) {
 		err = dp_reclaim(dp, e);
 		if (err)
 			return err;
-		*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
+		*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed(dp));
 	}
 	if (*id == MASK_NONE)
 		return error_set(e, ENOSPC, "mask table of %s is full", dp->name);
@@ -253,7 +248,7 @@ static int get_mask(struct dp *dp, const struct match *match, __u32 *id, struct 
 	bool reactive = dp->origin == FLOW_REACTIVE;
 	int err = 0;
 
-	*id = mask_find(dp->masks, MASKS_MAX, &match->mask);
+	*id = flow_bulk_mask(dp, &match->mask);
 	if (*id != MASK_NONE)
 		return 0;
 	if (mask_count(dp->masks, MASKS_MAX) >= dp->info->max_masks)
@@ -292,7 +287,7 @@ static int write_flow(struct dp *dp, __u32 slot, __u32 mask_id, const struct mat
 	if (match->has_ufid)
 		memcpy(fresh.ufid, match->ufid, sizeof(fresh.ufid));
 	else
-		random_bytes(fresh.ufid, sizeof(fresh.ufid));
+		flow_bulk_random(dp, fresh.ufid, sizeof(fresh.ufid));
 	fresh.hash = mask_hash(&dp->masks[mask_id].mask, &fresh.key);
 	flow_clear_counts(dp, slot);
 	__atomic_store_n(&flow->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
@@ -307,12 +302,20 @@ static int publish_flow(struct dp *dp, __u32 slot, struct mask_info *mask, struc
 	struct flow *flow = dp_flow(dp, slot);
 
 	for (int i = 0; i < RESEEDS_MAX; i++) {
+		__u32 other;
 		int err;
 
 		flow->hash = mask_hash(&mask->mask, &flow->key);
 		err = filter_add(dp, flow->hash, e);
 		if (err)
 			return err;
+		if (flow_bulk_has_index(dp) && flow_bulk_find(dp, flow->hash, &other))
+			return flow_bulk_publish(dp, slot, e);
+		/* What it collides with has to be in the map to be found there. */
+		err = flow_bulk_flush(dp, e);
+		if (err)
+			return err;
+		flow_bulk_forget(dp);
 		if (!bpf_map_update_elem(dp->map_fd[DP_MAP_FLOWS], &flow->hash, &slot, BPF_NOEXIST))
 			return 0;
 		if (errno != EEXIST)
@@ -399,8 +402,13 @@ int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *list, 
 void flow_delete(struct dp *dp, __u32 slot)
 {
 	struct flow *flow = dp_flow(dp, slot);
-	struct mask_info *mask = &dp->masks[flow->mask_id];
+	struct mask_info *mask;
+	struct error ignored;
 
+	/* A flow that could not be published is deleted by that. */
+	if (flow_bulk_flush(dp, &ignored) && flow->mask_id == FLOW_DEAD)
+		return;
+	mask = &dp->masks[flow->mask_id];
 	overlap_removed(dp, slot);
 	/* First of all out of the caches' reach.  Killed right here, the next command finds a dead flow and takes it out. */
 	__atomic_store_n(&flow->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);

@@ -38,10 +38,11 @@ static const struct command commands[] = {
 	{ "get-flow", "[-m] [--names] [DP] FLOW|ufid:UFID", 1, 2, cmd_get_flow, "show one flow" },
 	{ "del-flow", "[-s] [DP] FLOW|ufid:UFID", 1, 2, cmd_del_flow, "delete a flow" },
 	{ "add-flows", "[--overlap] [--reactive] [DP] FILE|-", 1, 2, cmd_add_flows,
-	  "apply a file of flows; lines may begin with add, modify or delete" },
+	  "apply a file of flows, lines that may begin with add, modify or delete, or what dump-flows -j prints" },
 	{ "mod-flows", "[--overlap] [DP] FILE|-", 1, 2, cmd_mod_flows, "the same, for lines that do not say: modify" },
 	{ "del-flows", "[DP] [FILE|-]", 0, 2, cmd_del_flows, "delete all flows, or those in a file" },
-	{ "dump-flows", "[-m] [--names] [DP]", 0, 1, cmd_dump_flows, "show all flows" },
+	{ "dump-flows", "[-m] [--names] [DP] [filter=FILTER] [type=TYPE,...]", 0, 3, cmd_dump_flows,
+	  "show flows; FILTER is like tcp,tp_src=80 (see below)" },
 	{ "dump-masks", "[DP]", 0, 1, cmd_dump_masks, "show masks in lookup order, by class of packets" },
 	{ "rebalance", "[DP]", 0, 1, cmd_rebalance, "order the masks by use now, and show what moved" },
 	{ "run", "[-q] [--interval TIME] [DP...]", 0, -1, cmd_run,
@@ -68,6 +69,10 @@ static int cmd_help(struct cmd *c, struct error *e)
 		fprintf(out, "  %s %s\n      %s\n", commands[i].name, commands[i].args, commands[i].help);
 	fprintf(out,
 		"\nDP may be left out of flow commands if there is only one datapath.\n"
+		"\ndump-flows filter= shows the flows that a packet of such a match could fit; its words are those of\n"
+		"ovs-fields(7): in_port, dl_src, dl_vlan, ip, tcp6, nw_src=10.0.0.0/8, tp_dst, arp_spa, ...\n"
+		"type=: all, tcvs, ovs, non-offloaded and non-partially-offloaded show all flows of a tcvs datapath;\n"
+		"tc, dpdk, offloaded and partially-offloaded show none, as nothing is offloaded.\n"
 		"\noptions:\n"
 		"  -j, --json        JSON output, errors too\n"
 		"  -m, --more        more detail: all fields, UFIDs, where a flow stands\n"
@@ -75,7 +80,7 @@ static int cmd_help(struct cmd *c, struct error *e)
 		"  -s, --statistics  counters too\n"
 		"      --netns NAME  in this network namespace (a name of ip netns, or a path)\n"
 		"      --interval TIME  run: how often, as 4, 0.5 or 100ms\n"
-		"  -q, --quiet       run: no line per reorder\n"
+		"  -q, --quiet       run: no line per reorder; many flows: no progress on the terminal\n"
 		"      --clear       mod-flow: zero the flow's counters\n"
 		"      --may-create  mod-flow: add the flow if it is not there\n"
 		"      --overlap     add and change flows that some packet shares with others of different actions\n"

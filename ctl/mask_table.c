@@ -71,10 +71,15 @@ static bool in_use(const struct mask_info *info)
 	return info->flows && !info->retired;
 }
 
+bool mask_is(const struct mask_info *info, const struct flow_key *mask)
+{
+	return in_use(info) && !memcmp(&info->mask.key, mask, sizeof(*mask));
+}
+
 __u32 mask_find(const struct mask_info *table, __u32 size, const struct flow_key *mask)
 {
 	for (__u32 id = 0; id < size; id++)
-		if (in_use(&table[id]) && !memcmp(&table[id].mask.key, mask, sizeof(*mask)))
+		if (mask_is(&table[id], mask))
 			return id;
 	return MASK_NONE;
 }

@@ -21,6 +21,9 @@ __u32 mask_words(const struct flow_key *mask);
 __u32 match_classes(const struct flow_key *key, const struct flow_key *mask);
 
 /* The id of a mask in use, or MASK_NONE. */
+/* Is it in use, and this mask? */
+bool mask_is(const struct mask_info *info, const struct flow_key *mask);
+
 __u32 mask_find(const struct mask_info *table, __u32 size, const struct flow_key *mask);
 
 /* Takes a free id and describes the mask there, without flows; MASK_NONE if all are in use or retired. */

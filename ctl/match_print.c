@@ -103,7 +103,9 @@ static void level_print(FILE *out, const struct walk *w, unsigned int depth)
 
 		if (!entries)
 			continue;
-		fprintf(out, "%s%s(", comma, attribute_info(attr)->name);
+		fputs(comma, out);
+		fputs(attribute_info(attr)->name, out);
+		putc('(', out);
 		if (attr == ATTR_ENCAP) {
 			level_print(out, w, depth + 1);
 		} else {

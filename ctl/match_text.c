@@ -10,8 +10,7 @@
 #include "error.h"
 #include "field_text.h"
 
-#define BLANKS	   " \t\r\n"
-#define NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789_"
+#define BLANKS " \t\r\n"
 
 struct parser {
 	const struct port_names *names;
@@ -60,10 +59,20 @@ static bool given_before(const struct parser *p, unsigned int depth, enum attrib
 	return given & attr_bit(attr);
 }
 
+static size_t name_length(struct text t)
+{
+	size_t n = 0;
+
+	while (n < t.len &&
+	       ((t.at[n] >= 'a' && t.at[n] <= 'z') || (t.at[n] >= '0' && t.at[n] <= '9') || t.at[n] == '_'))
+		n++;
+	return n;
+}
+
 /* Takes one attribute from the beginning of t. */
 static int attr_parse(struct parser *p, unsigned int depth, struct text *t)
 {
-	struct text name = { t->at, text_span(*t, NAME_CHARS) };
+	struct text name = { t->at, name_length(*t) };
 	struct text rest = text_from(*t, name.len);
 	long len = text_enclosed(rest);
 	int attr = attribute_find(name);

@@ -14,61 +14,6 @@
 static const char *const tcp_flag_names[] = { "fin", "syn", "rst", "psh",   "ack",   "urg",
 					      "ece", "cwr", "ns",  "[200]", "[400]", "[800]" };
 
-struct text text_of(const char *string)
-{
-	return (struct text){ string, strlen(string) };
-}
-
-struct text text_from(struct text t, size_t pos)
-{
-	return (struct text){ t.at + pos, t.len - pos };
-}
-
-bool text_is(struct text t, const char *word)
-{
-	return t.len == strlen(word) && !memcmp(t.at, word, t.len);
-}
-
-bool text_starts(struct text t, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	return t.len >= len && !memcmp(t.at, prefix, len);
-}
-
-/* strchr finds the terminator too, which no set of characters means. */
-static bool in_set(char c, const char *set)
-{
-	return c && strchr(set, c);
-}
-
-size_t text_span(struct text t, const char *accept)
-{
-	size_t n = 0;
-
-	while (n < t.len && in_set(t.at[n], accept))
-		n++;
-	return n;
-}
-
-size_t text_cspan(struct text t, const char *reject)
-{
-	size_t n = 0;
-
-	while (n < t.len && !in_set(t.at[n], reject))
-		n++;
-	return n;
-}
-
-struct text text_take(struct text *t, const char *delimiters)
-{
-	size_t len = text_cspan(*t, delimiters);
-	struct text taken = { t->at, len };
-
-	*t = text_from(*t, len < t->len ? len + 1 : len);
-	return taken;
-}
-
 long text_enclosed(struct text t)
 {
 	long depth = 0;
@@ -247,6 +192,20 @@ const char *tcp_flag_name(__u16 flag)
 	return "?";
 }
 
+/* Two hex digits for each byte, without snprintf: a dump has dozens of them for each flow. */
+static char *hex_format(const __u8 *bytes, size_t n, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		*out++ = digits[bytes[i] >> 4];
+		*out++ = digits[bytes[i] & 15];
+	}
+	*out = '\0';
+	return out;
+}
+
 const char *long_format(const __u8 *bytes, size_t size, char *buf)
 {
 	size_t len = 0, i;
@@ -264,13 +223,30 @@ const char *long_format(const __u8 *bytes, size_t size, char *buf)
 
 const char *mac_format(const __u8 mac[6], char buf[static MAC_TEXT_SIZE])
 {
-	snprintf(buf, MAC_TEXT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	char *out = hex_format(mac, 1, buf);
+	int i;
+
+	for (i = 1; i < 6; i++) {
+		*out++ = ':';
+		out = hex_format(mac + i, 1, out);
+	}
 	return buf;
 }
 
 const char *ipv4_format(const __u8 ip[4], char buf[static IP_TEXT_SIZE])
 {
-	return inet_ntop(AF_INET, ip, buf, IP_TEXT_SIZE);
+	char *out = buf;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		if (ip[i] >= 100)
+			*out++ = '0' + ip[i] / 100;
+		if (ip[i] >= 10)
+			*out++ = '0' + ip[i] / 10 % 10;
+		*out++ = '0' + ip[i] % 10;
+		*out++ = i < 3 ? '.' : '\0';
+	}
+	return buf;
 }
 
 const char *ipv6_format(const __u8 ip[16], char buf[static IP_TEXT_SIZE])
@@ -280,12 +256,15 @@ const char *ipv6_format(const __u8 ip[16], char buf[static IP_TEXT_SIZE])
 
 const char *uuid_format(const __u8 uuid[16], char buf[static UUID_TEXT_SIZE])
 {
-	size_t pos = 0, i;
+	static const __u8 groups[] = { 4, 2, 2, 2, 6 };
+	char *out = buf;
+	size_t i;
 
-	for (i = 0; i < 16; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			buf[pos++] = '-';
-		pos += snprintf(buf + pos, UUID_TEXT_SIZE - pos, "%02x", uuid[i]);
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (i)
+			*out++ = '-';
+		out = hex_format(uuid, groups[i], out);
+		uuid += groups[i];
 	}
 	return buf;
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <linux/types.h>
 
 struct error;
@@ -38,15 +39,69 @@ struct port_names {
 	void *ctx;
 };
 
-struct text text_of(const char *string);
-struct text text_from(struct text t, size_t pos);
-bool text_is(struct text t, const char *word);
-size_t text_span(struct text t, const char *accept);
-size_t text_cspan(struct text t, const char *reject);
-bool text_starts(struct text t, const char *prefix);
+/* These are called for every few characters of a file of flows, and parsing is much of what adding flows costs. */
+static inline struct text text_of(const char *string)
+{
+	return (struct text){ string, strlen(string) };
+}
+
+static inline struct text text_from(struct text t, size_t pos)
+{
+	return (struct text){ t.at + pos, t.len - pos };
+}
+
+static inline bool text_is(struct text t, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < t.len; i++)
+		if (word[i] != t.at[i] || !word[i])
+			return false;
+	return !word[i];
+}
+
+static inline bool text_starts(struct text t, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return t.len >= len && !memcmp(t.at, prefix, len);
+}
+
+/* Sets are short, so that a loop is done before a call of strchr would be. */
+static inline bool text_in_set(char c, const char *set)
+{
+	while (*set && *set != c)
+		set++;
+	return *set;
+}
+
+static inline size_t text_span(struct text t, const char *accept)
+{
+	size_t n = 0;
+
+	while (n < t.len && text_in_set(t.at[n], accept))
+		n++;
+	return n;
+}
+
+static inline size_t text_cspan(struct text t, const char *reject)
+{
+	size_t n = 0;
+
+	while (n < t.len && !text_in_set(t.at[n], reject))
+		n++;
+	return n;
+}
 
 /* Takes what stands before the first of the delimiters, and that delimiter; all of it where there is none. */
-struct text text_take(struct text *t, const char *delimiters);
+static inline struct text text_take(struct text *t, const char *delimiters)
+{
+	size_t len = text_cspan(*t, delimiters);
+	struct text taken = { t->at, len };
+
+	*t = text_from(*t, len < t->len ? len + 1 : len);
+	return taken;
+}
 
 /* The length of what the parenthesis at t.at[0] holds, or -1 if it is never closed. */
 long text_enclosed(struct text t);

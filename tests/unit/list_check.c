@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "action_json.h"
 #include "error.h"
 #include "util.h"
 
@@ -42,6 +43,20 @@ static void assert_json(const char *text, const struct action_list *l, const cha
 		fail_msg("'%s' is %s in JSON, not %s", text, said, expected);
 }
 
+static void assert_json_reads_back(const struct action_list *l)
+{
+	json_t *json = actions_json(l->action);
+	CLEANUP_FREE char *said = json_dumps(json, JSON_COMPACT);
+	struct error e = { "" };
+	struct action_list again;
+
+	if (actions_from_json(json, NULL, &again, &e))
+		fail_msg("%s: %s", said, e.text);
+	json_decref(json);
+	if (memcmp(l, &again, sizeof(again)))
+		fail_msg("%s is read as another list", said);
+}
+
 void assert_actions_print(const char *text, const char *expected, const char *json)
 {
 	struct action_list l, again;
@@ -53,6 +68,7 @@ void assert_actions_print(const char *text, const char *expected, const char *js
 		fail_msg("'%s' prints %s, not %s", text, said, expected ? expected : "the same");
 	if (json)
 		assert_json(text, &l, json);
+	assert_json_reads_back(&l);
 	actions_parsed(said, &again);
 	if (memcmp(&l, &again, sizeof(l)))
 		fail_msg("'%s' prints %s, which is read as another list", text, said);

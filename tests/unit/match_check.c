@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "error.h"
+#include "match_json.h"
 #include "util.h"
 
 char *match_printed(const struct match *m, const struct match_style *style)
@@ -51,4 +52,18 @@ void assert_match_reads_back(const struct match *m, const struct port_names *nam
 	match_parsed(text, names, &again);
 	if (memcmp(&m->key, &again.key, sizeof(m->key)) || memcmp(&m->mask, &again.mask, sizeof(m->mask)))
 		fail_msg("'%s' is read as another match", text);
+}
+
+void assert_match_reads_back_from_json(const struct match *m)
+{
+	json_t *json = match_json(m);
+	CLEANUP_FREE char *text = json_dumps(json, JSON_COMPACT);
+	struct error e = { "" };
+	struct match again;
+
+	if (match_from_json(json, NULL, NULL, &again, &e))
+		fail_msg("%s: %s", text, e.text);
+	if (memcmp(&m->key, &again.key, sizeof(m->key)) || memcmp(&m->mask, &again.mask, sizeof(m->mask)))
+		fail_msg("%s is read as another match", text);
+	json_decref(json);
 }

@@ -15,3 +15,6 @@ void match_parsed(const char *text, const struct port_names *names, struct match
 
 /* What is printed in this style is the same match again. */
 void assert_match_reads_back(const struct match *m, const struct port_names *names, const struct match_style *style);
+
+/* So is its JSON. */
+void assert_match_reads_back_from_json(const struct match *m);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "action_json.h"
 #include "action_text.h"
 #include "error.h"
 #include "list_check.h"

@@ -24,6 +24,7 @@ static void assert_both_read_back(const struct match *m)
 {
 	assert_match_reads_back(m, NULL, &plain);
 	assert_match_reads_back(m, NULL, &more);
+	assert_match_reads_back_from_json(m);
 }
 
 /* A random value with a random mask: wild, exact or in between. */
