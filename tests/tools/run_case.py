@@ -22,6 +22,13 @@ import frames
 EXPECTATIONS = ("expect_out", "expect_out_any", "expect_out_set", "expect_none", "record_out")
 
 
+def pedit_text(step):
+    """The pedit that a step's PEDIT stands for, as tc has it."""
+    action = step.get("action", {})
+    parts = [part for part in action.get("sequence", [action]) if isinstance(part, dict) and "tc_text" in part]
+    return "".join(f"pedit({part['tc_text'].removeprefix('pedit ')})" for part in parts)
+
+
 class CaseFailed(Exception):
     pass
 
@@ -75,6 +82,10 @@ class Datapath:
                     counts[int(found[1]), reason] = int(count)
         return counts
 
+    def overlimits(self):
+        """Edits that broke off, of all flows."""
+        return sum(flow.get("overlimits", 0) for flow in json.loads(self.must("-j", "dump-flows", self.name))["flows"])
+
     def show(self):
         text = self.must("show", self.name)
         names = {"hit": r"\bhit:(\d+)", "missed": r"missed:(\d+)", "lost": r"lost:(\d+)", "flows": r"flows: (\d+)",
@@ -108,6 +119,7 @@ class Case:
         self.saved = {}
         self.drops_before = {}
         self.masks_hit_before = 0
+        self.overlimits_before = 0
 
     def run(self):
         before = [step for step in self.case["steps"] if step.get("when") == "before add-if"]
@@ -185,6 +197,7 @@ class Case:
             capture.read()
         self.drops_before = self.dp.drops()
         self.masks_hit_before = self.dp.show().get("masks_hit", 0)
+        self.overlimits_before = self.dp.overlimits()
         self.got = {number: [] for number in self.captures}
         self.named = set()
         frames.send(self.far_ends[what["port"]], frame, what["count"])
@@ -227,7 +240,7 @@ class Case:
     # Commands and counts
 
     def step_cmd(self, step):
-        words = [self.substitute(word) for word in step["cmd"]]
+        words = [self.substitute(word).replace("PEDIT", pedit_text(step)) for word in step["cmd"]]
         before = self.dp.flows()
         result = self.dp.run(*words)
         if step["rc"] == 0 and result.returncode:
@@ -262,6 +275,11 @@ class Case:
         for name, value in step["expect_show"].items():
             if values.get(name) != value:
                 raise CaseFailed(f"show: expected {name} {value}, got {values.get(name)}")
+
+    def step_expect_overlimits(self, step):
+        delta = self.dp.overlimits() - self.overlimits_before
+        if delta != step["expect_overlimits"]:
+            raise CaseFailed(f"{delta} edits broke off, expected {step['expect_overlimits']}")
 
     def step_expect_masks_hit(self, step):
         delta = self.dp.show()["masks_hit"] - self.masks_hit_before
