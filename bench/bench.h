@@ -20,7 +20,7 @@ struct options {
 
 bool wanted(const struct options *o, const char *name);
 
-/* The bare programs, key extraction and lookup with few and with many masks, by test run. */
+/* The bare programs, key extraction, lookup with few and with many masks, and actions, by test run. */
 int bench_programs(const struct options *o, struct report *r, struct error *e);
 
 /* Frames from device to device. */

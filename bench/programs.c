@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 #include <linux/pkt_cls.h>
 
+#include "actions.h"
 #include "bench.h"
 #include "bench_key.skel.h"
 #include "bench_redirect.skel.h"
@@ -23,6 +24,7 @@ struct programs {
 	struct bench_key_bpf *key;
 	struct lookup lookup;
 	struct order order;
+	struct actions actions;
 	unsigned int plain; /* how many jobs are bare programs and key extraction */
 	struct jobs jobs;
 };
@@ -67,6 +69,8 @@ static int add_jobs(struct programs *p, struct error *e)
 		err = add_key(p, e);
 	if (!err && wanted(o, "lookup"))
 		err = lookup_add(&p->lookup, &p->jobs, o, e);
+	if (!err && wanted(o, "actions"))
+		err = actions_add(&p->actions, &p->jobs, o, e);
 	if (!err && wanted(o, "order"))
 		err = order_add(&p->order, &p->jobs, o, bpf_program__fd(p->redirect->progs.redirect), e);
 	return err;
@@ -80,6 +84,8 @@ static void report_jobs(struct programs *p, struct report *r)
 		report_time(r, p->jobs.job[i].what, &p->jobs.job[i].ns);
 	if (wanted(p->options, "lookup"))
 		lookup_report(&p->lookup, r);
+	if (wanted(p->options, "actions"))
+		actions_report(&p->actions, r);
 	if (wanted(p->options, "order"))
 		order_report(&p->order, r);
 }
@@ -108,6 +114,7 @@ int bench_programs(const struct options *o, struct report *r, struct error *e)
 		err = run_jobs(p, r, e);
 	if (!err)
 		report_jobs(p, r);
+	actions_free(&p->actions);
 	order_free(&p->order);
 	lookup_free(&p->lookup);
 	bench_redirect_bpf__destroy(p->redirect);

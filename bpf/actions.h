@@ -24,7 +24,16 @@ struct execution {
 	struct flow_stats *stats;
 	__u32 actions; /* flow->actions, read once: a modification may switch it */
 	__u32 in_port;
-	int verdict;
+	int end;	/* why the list ended: enum drop_reason; 0: its last output is next; -1: it did not */
+	__u32 out_port; /* of the last output */
+};
+
+enum {
+	/*
+	 * Records that are executed before the loop.  Each turn of the loop is a call, and a return costs 5 ns where CPUs
+	 * are protected against their own return predictor (Zen 1 to 4).
+	 */
+	RECORDS_UNROLLED = 3,
 };
 
 /* The record at position i of the list, or NULL. */
@@ -50,30 +59,24 @@ static __always_inline int drop_frame(struct execution *x, enum drop_reason reas
 	return TC_ACT_SHOT;
 }
 
-static __always_inline long end_with(struct execution *x, enum drop_reason reason)
+static __always_inline bool is_last_output(const struct flow_action *a)
 {
-	x->verdict = drop_frame(x, reason);
-	return 1;
-}
-
-static __always_inline struct flow_action *next_action(struct execution *x)
-{
-	return action_at(x, x->cpu->headers.next++);
+	return a->type == ACTION_OUTPUT && (a->flags & ACTION_F_LAST);
 }
 
 /*
  * A step of a pedit().  When one fails the others are skipped and the frame goes on, as in act_pedit; the masks of a
  * write are passed over either way.
  */
-static __always_inline long execute_step(struct execution *x, struct flow_action *a)
+static __always_inline int execute_step(struct execution *x, struct flow_action *a, __u32 *next)
 {
 	struct headers *h = &x->cpu->headers;
 	struct flow_action *masks = a;
 
 	if (a->type == ACTION_PEDIT_WRITE) {
-		masks = next_action(x);
+		masks = action_at(x, (*next)++);
 		if (!masks)
-			return end_with(x, DROP_STALE);
+			return DROP_STALE;
 	}
 	if (!h->pedit_over && pedit_step(x->skb, x->cpu, a, masks)) {
 		h->pedit_over = 1;
@@ -81,47 +84,84 @@ static __always_inline long execute_step(struct execution *x, struct flow_action
 	}
 	if ((a->flags | masks->flags) & ACTION_F_STEPS_END)
 		h->pedit_over = 0;
+	return DROP_NONE;
+}
+
+/* Executes one record that is not the last output.  Returns 0 or enum drop_reason; next: of the record behind it. */
+static __always_inline int execute_record(struct execution *x, struct flow_action *a, __u32 *next)
+{
+	if (a->type == ACTION_PEDIT) {
+		*next += a->pedit.keys; /* as they were given, for text */
+		a = action_at(x, (*next)++);
+		if (!a)
+			return DROP_STALE;
+	}
+	switch (a->type) {
+	case ACTION_OUTPUT:
+		output_copy(x->skb, x->cpu, a->port);
+		return DROP_NONE;
+	case ACTION_SET:
+		return set_field(x->skb, x->cpu, a);
+	case ACTION_PEDIT_KEY:
+	case ACTION_PEDIT_WRITE:
+		return execute_step(x, a, next);
+	case ACTION_PUSH_VLAN:
+	case ACTION_POP_VLAN:
+		return change_tags(x->skb, x->cpu, a);
+	case ACTION_CSUM:
+		return recompute(x->skb, x->cpu, a);
+	default:
+		return DROP_NO_ACTION;
+	}
+}
+
+static long execute_next(__u32 i, struct execution *x)
+{
+	__u32 next = x->cpu->headers.next;
+	struct flow_action *a = action_at(x, next++);
+
+	(void)i;
+	if (!a) {
+		x->end = DROP_STALE;
+		return 1;
+	}
+	if (is_last_output(a)) {
+		x->out_port = a->port;
+		x->end = 0;
+		return 1;
+	}
+	x->end = execute_record(x, a, &next);
+	x->cpu->headers.next = next;
+	if (x->end)
+		return 1;
+	x->end = -1;
 	return 0;
 }
 
-/* Executes one record; returns 1 when it was the last one, x->verdict is then final. */
-static long execute_action(__u32 i, struct execution *x)
+/* What is to be done when the list, which does not begin with its last output, has come to its end, in x->end. */
+static __always_inline void execute_list(struct execution *x, struct flow_action *a, __u32 next)
 {
-	struct flow_action *a = next_action(x);
-	int reason = DROP_NO_ACTION;
-
-	(void)i;
-	if (!a)
-		return end_with(x, DROP_STALE);
-	switch (a->type) {
-	case ACTION_OUTPUT:
-		if (!(a->flags & ACTION_F_LAST)) {
-			output_copy(x->skb, x->cpu, a->port);
-			return 0;
+	x->cpu->headers = (struct headers){};
+#pragma unroll
+	for (int i = 0; i < RECORDS_UNROLLED; i++) {
+		x->end = execute_record(x, a, &next);
+		if (x->end)
+			return;
+		a = action_at(x, next++);
+		if (!a) {
+			x->end = DROP_STALE;
+			return;
 		}
-		x->verdict = output_last(x->skb, x->cpu, a->port);
-		return 1;
-	case ACTION_PEDIT:
-		x->cpu->headers.next += a->pedit.keys; /* as they were given, for text */
-		return 0;
-	case ACTION_PEDIT_KEY:
-	case ACTION_PEDIT_WRITE:
-		return execute_step(x, a);
-	case ACTION_SET:
-		reason = set_field(x->skb, x->cpu, a);
-		break;
-	case ACTION_PUSH_VLAN:
-	case ACTION_POP_VLAN:
-		reason = change_tags(x->skb, x->cpu, a);
-		break;
-	case ACTION_CSUM:
-		reason = recompute(x->skb, x->cpu, a);
-		break;
+		x->out_port = a->port;
+		if (is_last_output(a))
+			return;
 	}
-	return reason ? end_with(x, reason) : 0;
+	x->cpu->headers.next = next - 1;
+	x->end = -1;
+	bpf_loop(FLOW_ACTIONS_MAX, execute_next, x, 0);
 }
 
-/* Runs the flow's list on the frame; returns the program's verdict.  Most lists are one output: no loop for these. */
+/* Runs the flow's list on the frame; returns the program's verdict. */
 static __always_inline int execute_actions(struct execution *x)
 {
 	struct flow_action *a;
@@ -130,11 +170,10 @@ static __always_inline int execute_actions(struct execution *x)
 	a = action_at(x, 0);
 	if (!a)
 		return drop_frame(x, DROP_STALE);
-	if (a->type == ACTION_OUTPUT && (a->flags & ACTION_F_LAST))
+	if (is_last_output(a))
 		return output_last(x->skb, x->cpu, a->port);
-	x->cpu->headers = (struct headers){};
-	/* For a list that does not end where the control side says all lists end. */
-	x->verdict = -1;
-	bpf_loop(FLOW_ACTIONS_MAX + 1, execute_action, x, 0);
-	return x->verdict < 0 ? drop_frame(x, DROP_STALE) : x->verdict;
+	execute_list(x, a, 1);
+	if (x->end)
+		return drop_frame(x, x->end < 0 ? DROP_STALE : x->end);
+	return output_last(x->skb, x->cpu, x->out_port);
 }

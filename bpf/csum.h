@@ -10,7 +10,7 @@
  *
  * The helpers do the right thing in all three if they are told what a field counts for.  set_rules[] says it for each:
  *
- *	OF_IP       the IPv4 header's own checksum.  Field and checksum cancel out, so skb->csum stays: store with 0.
+ *	OF_IP       the IPv4 header's own checksum.  Both are stored together, and cancel out in skb->csum: flags 0.
  *	OF_PSEUDO   an address: the L4 checksum covers it by the pseudo header.  BPF_F_PSEUDO_HDR changes the sum of
  *	            PARTIAL packets, too, and adds to skb->csum what the L4 field changes by.
  *	OF_L4       a port: covered by the L4 checksum itself; of PARTIAL packets nothing is to be changed.
@@ -144,8 +144,9 @@ static long sum_piece(__u32 i, struct sum_walk *w)
 		n = SCRATCH_BYTES;
 	if (!n || bpf_skb_load_bytes(w->skb, w->off, w->scratch, n))
 		return 1;
-	for (__u32 k = n; k < SCRATCH_BYTES && k % 4; k++)
-		w->scratch[k] = 0;
+	for (__u32 k = n; k < n + 3; k++) /* to a whole word */
+		if (k < SCRATCH_BYTES)
+			w->scratch[k] = 0;
 	/* The verifier keeps an upper limit through a shift, not through a mask. */
 	words = (n + 3) >> 2;
 	barrier_var(words);

@@ -56,13 +56,13 @@ static __always_inline void find_ipv6(struct __sk_buff *skb, struct headers *h)
 		h->l4 = end >> 16;
 }
 
-/* Fills cpu->headers, if that is not done yet.  Global: the verifier looks at it once, and not once for each caller. */
-__noinline int find_headers(struct __sk_buff *skb, struct cpu_state *cpu)
+/* Fills cpu->headers.  Global: the verifier looks at it once, and not once for each caller. */
+__noinline int locate_headers(struct __sk_buff *skb, struct cpu_state *cpu)
 {
 	const struct flow_key *key;
 	struct headers *h;
 
-	if (!cpu || cpu->headers.l2_len)
+	if (!cpu)
 		return 0;
 	h = &cpu->headers;
 	key = &cpu->key;
@@ -73,4 +73,11 @@ __noinline int find_headers(struct __sk_buff *skb, struct cpu_state *cpu)
 	else if (key->eth_type_be == bpf_htons(ETH_P_IPV6))
 		find_ipv6(skb, h);
 	return 0;
+}
+
+/* If that is not done yet. */
+static __always_inline void find_headers(struct __sk_buff *skb, struct cpu_state *cpu)
+{
+	if (!cpu->headers.l2_len)
+		locate_headers(skb, cpu);
 }

@@ -35,13 +35,19 @@ static __always_inline enum drop_reason port_device(struct __sk_buff *skb, __u32
 	return ret > 0 ? DROP_MTU : DROP_NO_PORT;
 }
 
-/* A copy of the frame as it is now.  Copies always go by the device: there is no such helper for its other end. */
-static __always_inline void output_copy(struct __sk_buff *skb, struct cpu_state *cpu, __u32 port_no)
+/*
+ * A copy of the frame as it is now.  Copies always go by the device: there is no such helper for its other end.  A global
+ * function: the verifier looks at it once, and not once for each caller.
+ */
+__noinline int output_copy(struct __sk_buff *skb, struct cpu_state *cpu, __u32 port_no)
 {
+	enum drop_reason reason;
 	struct port *port = NULL;
 	__u32 ifindex = 0;
-	enum drop_reason reason = port_device(skb, port_no, &port, &ifindex);
 
+	if (!cpu)
+		return 0;
+	reason = port_device(skb, port_no, &port, &ifindex);
 	if (!reason && bpf_clone_redirect(skb, ifindex, 0))
 		reason = DROP_TX_ERROR;
 	if (reason) {
@@ -50,6 +56,7 @@ static __always_inline void output_copy(struct __sk_buff *skb, struct cpu_state 
 	} else {
 		COUNT(cpu, copies);
 	}
+	return 0;
 }
 
 /*

@@ -151,12 +151,17 @@ __noinline int pedit_step(struct __sk_buff *skb, struct cpu_state *cpu, struct f
 
 	if (!cpu || !a || !m)
 		return 1;
-	find_headers(skb, cpu);
 	cpu->headers.key_stale = 1;
 	if (a->type == ACTION_PEDIT_WRITE) {
+		/* Both addresses, or one: most pedits, and no question of where. */
+		if (a->write.base == PEDIT_ETH && !m->offset && a->write.words == 3 && !m->words_be[0] &&
+		    !m->words_be[1] && !m->words_be[2])
+			return !!bpf_skb_store_bytes(skb, 0, a->words_be, 12, 0);
+		find_headers(skb, cpu);
 		w.pos = pedit_base(skb, cpu, a->write.base);
 		return w.pos < 0 ? 1 : pedit_write(skb, cpu, a, m, &w);
 	}
+	find_headers(skb, cpu);
 	w.pos = pedit_base(skb, cpu, a->key.base);
 	return w.pos < 0 ? 1 : pedit_key(skb, cpu, a, &w);
 }

@@ -17,39 +17,21 @@ struct l4_part {
 	__u32 proto;
 	__u64 pseudo; /* the sum of the addresses */
 	__u32 sum_at; /* in the header */
-	__u32 header; /* bytes of it that must be there */
-	__u32 what;   /* enum csum_what */
 	__u32 ipv4;
 };
 
-/* Which checksum a protocol has; false if none that csum() knows. */
-static __always_inline bool describe_l4(struct l4_part *p)
-{
-	switch (p->proto) {
-	case IPPROTO_TCP:
-		p->sum_at = 16, p->header = 20, p->what = CSUM_TCP;
-		return true;
-	case IPPROTO_UDP:
-		p->sum_at = 6, p->header = 8, p->what = CSUM_UDP;
-		return true;
-	case IPPROTO_UDPLITE:
-		p->sum_at = 6, p->header = 8, p->what = CSUM_UDPLITE;
-		return true;
-	case IPPROTO_SCTP:
-		p->sum_at = 8, p->header = 12, p->what = CSUM_SCTP;
-		return true;
-	case IPPROTO_ICMP:
-		p->sum_at = 2, p->header = 8, p->what = CSUM_ICMP;
-		return p->ipv4;
-	case IPPROTO_IGMP:
-		p->sum_at = 2, p->header = 8, p->what = CSUM_IGMP;
-		return p->ipv4;
-	case IPPROTO_ICMPV6:
-		p->sum_at = 2, p->header = 8, p->what = CSUM_ICMP;
-		return !p->ipv4;
-	}
-	return false;
-}
+/* By protocol.  A table, since the verifier would follow what comes after a switch once for each of its cases. */
+static const struct l4_checksum {
+	__u8 at;     /* in the header */
+	__u8 header; /* bytes of it that must be there; 0: not a protocol that csum() knows */
+	__u8 what;   /* enum csum_what */
+	__u8 over;   /* bit 0: IPv4, bit 1: IPv6 */
+} l4_checksums[256] = {
+	[IPPROTO_ICMP] = { 2, 8, CSUM_ICMP, 1 },       [IPPROTO_IGMP] = { 2, 8, CSUM_IGMP, 1 },
+	[IPPROTO_TCP] = { 16, 20, CSUM_TCP, 3 },       [IPPROTO_UDP] = { 6, 8, CSUM_UDP, 3 },
+	[IPPROTO_ICMPV6] = { 2, 8, CSUM_ICMP, 2 },     [IPPROTO_SCTP] = { 8, 12, CSUM_SCTP, 3 },
+	[IPPROTO_UDPLITE] = { 6, 8, CSUM_UDPLITE, 3 },
+};
 
 static __always_inline bool has_pseudo(__u32 proto)
 {
@@ -119,17 +101,21 @@ static __always_inline int recompute_sum(struct __sk_buff *skb, struct cpu_state
 
 __noinline int recompute_l4(struct __sk_buff *skb, struct cpu_state *cpu, struct l4_part *p, __u32 what)
 {
+	const struct l4_checksum *c;
+
 	if (!cpu || !p)
 		return DROP_STALE;
-	if (!describe_l4(p) || !(what & p->what))
+	c = &l4_checksums[p->proto & 0xff];
+	if (!(what & c->what) || !(c->over & (p->ipv4 ? 1 : 2)))
 		return 0;
+	p->sum_at = c->at;
 	if (skb->gso_size) {
 		/* The IP header of a super-packet need not tell its length. */
 		if (p->proto != IPPROTO_TCP && p->proto != IPPROTO_UDP)
 			return 0;
 		p->len = skb->len - p->off;
 	}
-	if (p->len < p->header || p->off + p->len > skb->len)
+	if (p->len < c->header || p->off + p->len > skb->len)
 		return DROP_CSUM;
 	if (has_pseudo(p->proto) && is_partial(skb, p->off + p->sum_at))
 		return p->proto == IPPROTO_SCTP ? 0 : store_sum(skb, p, csum_fold(pseudo_sum(p, p->len)));

@@ -55,17 +55,6 @@ static __always_inline bool read_change(struct __sk_buff *skb, const struct flow
 	return true;
 }
 
-/* The sum of the IPv4 header.  A single byte counts as the half of a 16-bit word that it is. */
-static __always_inline long keep_ip_sum(struct __sk_buff *skb, const struct headers *h, const struct set_rule *r,
-					const struct field_change *c)
-{
-	__u32 shift = r->offset & 1 ? 8 : 0;
-
-	if (r->width == 4)
-		return bpf_l3_csum_replace(skb, h->l3 + 10, c->old, c->new, 4);
-	return bpf_l3_csum_replace(skb, h->l3 + 10, c->old << shift, c->new << shift, 2);
-}
-
 /* An address in the pseudo header.  A header that is cut short has no checksum to keep. */
 static __always_inline long keep_pseudo_sum(struct __sk_buff *skb, const struct cpu_state *cpu,
 					    const struct flow_action *a, const struct field_change *c)
@@ -140,12 +129,18 @@ static __always_inline void set_key(struct cpu_state *cpu, const struct flow_act
 		*(__u32 *)at = value;
 }
 
+/* Is there an IP header of this kind, and all of it? */
+static __always_inline bool has_ip(const struct cpu_state *cpu, __be16 eth_type_be)
+{
+	return cpu->headers.l3_len && cpu->key.eth_type_be == eth_type_be;
+}
+
 /* The field's place, 0 if the frame has no such header, or has it cut. */
 static __always_inline __u32 field_offset(struct __sk_buff *skb, const struct cpu_state *cpu,
 					  const struct flow_action *a, const struct set_rule *r)
 {
 	const struct headers *h = &cpu->headers;
-	__u32 off, len;
+	__u32 len;
 
 	if (r->header == IN_L4) {
 		len = r->proto == IPPROTO_SCTP ? 12 : l4_sum_of(r->proto).header;
@@ -153,12 +148,51 @@ static __always_inline __u32 field_offset(struct __sk_buff *skb, const struct cp
 			return 0;
 		return h->l4 + r->offset;
 	}
-	if (!h->l3_len || cpu->key.eth_type_be != (r->header == IN_IPV4 ? bpf_htons(ETH_P_IP) : bpf_htons(ETH_P_IPV6)))
+	if (!has_ip(cpu, bpf_htons(ETH_P_IPV6)))
 		return 0;
-	off = h->l3 + r->offset;
-	if (r->header == IN_IPV6)
-		off += (a->set.part & 3) * 4;
-	return off;
+	return h->l3 + r->offset + (a->set.part & 3) * 4;
+}
+
+/* 32 bits in place of others: what a checksum becomes that covers them. */
+static __always_inline __u16 followed(__u16 sum, __u32 old, __u32 new)
+{
+	return ~csum_fold((__u64)(__u16)~sum + (__u32)~old + new);
+}
+
+/*
+ * The header's sum and the field are written in one go, with what lies between: three calls of helpers become two.
+ * field: a constant.  Words of the header, and where in them the field and the sum are.
+ */
+static __always_inline int set_in_ipv4(struct __sk_buff *skb, struct cpu_state *cpu, const struct flow_action *a,
+				       const enum set_field field)
+{
+	const struct set_rule *r = &set_rules[field];
+	const __u32 first = field == SET_IPV4_TOS ? 0 : 2, sum_at = 2 - first;
+	const __u32 at = field == SET_IPV4_SRC ? 1 : field == SET_IPV4_DST ? 2 : 0;
+	const __u32 words = (at > sum_at ? at : sum_at) + 1, shift = field == SET_IPV4_TOS ? 8 : 0;
+	struct field_change c;
+	__u32 w[3];
+
+	find_headers(skb, cpu);
+	if (!has_ip(cpu, bpf_htons(ETH_P_IP)) || bpf_skb_load_bytes(skb, cpu->headers.l3 + first * 4, w, words * 4)) {
+		COUNT(cpu, sets_skipped);
+		return DROP_NONE;
+	}
+	c.old = w[at];
+	if (r->covered & OF_PSEUDO)
+		c.new = masked(c.old, a->word.value, a->word.mask);
+	else
+		c.new = masked(c.old, (__u32)a->byte.value << shift, (__u32)a->byte.mask << shift);
+	if (c.old == c.new)
+		return DROP_NONE;
+	if ((r->covered & OF_PSEUDO) && keep_pseudo_sum(skb, cpu, a, &c))
+		return DROP_WRITE;
+	w[at] = c.new;
+	w[sum_at] = (w[sum_at] & 0xffff) | (__u32)followed(w[sum_at] >> 16, c.old, c.new) << 16;
+	if (bpf_skb_store_bytes(skb, cpu->headers.l3 + first * 4, w, words * 4, r->store))
+		return DROP_WRITE;
+	set_key(cpu, a, r, c.new >> shift);
+	return DROP_NONE;
 }
 
 static __always_inline int set_in_header(struct __sk_buff *skb, struct cpu_state *cpu, const struct flow_action *a,
@@ -177,8 +211,6 @@ static __always_inline int set_in_header(struct __sk_buff *skb, struct cpu_state
 	if (c.old == c.new)
 		return DROP_NONE;
 	if ((r->covered & OF_PSEUDO) && keep_pseudo_sum(skb, cpu, a, &c))
-		return DROP_WRITE;
-	if ((r->covered & OF_IP) && keep_ip_sum(skb, &cpu->headers, r, &c))
 		return DROP_WRITE;
 	if ((r->covered & OF_L4) && keep_l4_sum(skb, &cpu->headers, r, &c, &store))
 		return DROP_WRITE;
@@ -233,7 +265,6 @@ static __always_inline int set_mac(struct __sk_buff *skb, struct cpu_state *cpu,
  */
 __noinline int set_field(struct __sk_buff *skb, struct cpu_state *cpu, struct flow_action *a)
 {
-	const struct set_rule *r;
 	__u32 field;
 
 	if (!cpu || !a)
@@ -241,7 +272,6 @@ __noinline int set_field(struct __sk_buff *skb, struct cpu_state *cpu, struct fl
 	field = a->set.field;
 	if (field >= SET_FIELDS)
 		return DROP_STALE;
-	r = &set_rules[field];
 	switch (field) {
 	case SET_ETH:
 		return set_eth_pair(skb, cpu, a);
@@ -255,7 +285,15 @@ __noinline int set_field(struct __sk_buff *skb, struct cpu_state *cpu, struct fl
 	case SET_MARK:
 		skb->mark = cpu->key.skb_mark = masked(skb->mark, a->word.value, a->word.mask);
 		return DROP_NONE;
+	case SET_IPV4_SRC:
+		return set_in_ipv4(skb, cpu, a, SET_IPV4_SRC);
+	case SET_IPV4_DST:
+		return set_in_ipv4(skb, cpu, a, SET_IPV4_DST);
+	case SET_IPV4_TOS:
+		return set_in_ipv4(skb, cpu, a, SET_IPV4_TOS);
+	case SET_IPV4_TTL:
+		return set_in_ipv4(skb, cpu, a, SET_IPV4_TTL);
 	default:
-		return set_in_header(skb, cpu, a, r);
+		return set_in_header(skb, cpu, a, &set_rules[field]);
 	}
 }
