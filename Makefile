@@ -3,7 +3,8 @@
 # make             build/tcvsctl                     make demo       two namespaces talk (root)
 # make test        every test (root)                 make check      style, include order, limits
 # make bench       the benchmark programs            make deps       Debian or Ubuntu packages (root)
-# make vmtest      the tests on other kernels            make fuzz       the parsers, FUZZ_TIME=600 s each
+# make vmtest      the tests on other kernels      make bench-vm   guest instructions a frame, side by side
+# make fuzz        the parsers, FUZZ_TIME=600 s each
 # make install     PREFIX, DESTDIR                   make format     clang-format, in place
 #
 # V=1 shows the commands.  New source files are found by name: nothing here needs an edit for them.
@@ -29,7 +30,7 @@ endif
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
-.PHONY: all tests deps demo test fuzz vmtest check bench install uninstall format clean FORCE
+.PHONY: all tests deps demo test fuzz vmtest check bench bench-vm install uninstall format clean FORCE
 
 all: $(BUILD)/tcvsctl
 
@@ -231,6 +232,10 @@ check:
 
 bench: all $(BENCH)
 	$(Q)$(BUILD)/bench/bench
+
+# A frame's way in instructions of a guest, beside Open vSwitch, bridge and tc; some five minutes.  JSON=FILE keeps it.
+bench-vm: all $(BENCH)
+	$(Q)vmtest/bench $(if $(JSON),--json $(JSON))
 
 install: all
 	install -D -m 755 $(BUILD)/tcvsctl $(DESTDIR)$(PREFIX)/sbin/tcvsctl
