@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Where tcvs and a peer are known to differ: docs/deviations.md has the reasons, this says which frames it is about.
+
+A frame that falls under a row may differ; it is still sent, and what differs is counted by row.  All else is a fault.
+"""
+import pathlib
+import re
+
+import packet
+from view import L4_SIZES, View
+
+TABLE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/deviations.md"
+
+
+class Case:
+    """A frame and the flows that it can meet, as text."""
+
+    def __init__(self, flows, frame):
+        self.view = View(frame.data)
+        texts = [flow.texts() for flow in flows]
+        self.flows = [(match, actions) for match, actions in texts if f"in_port({frame.port})" in match or
+                      "in_port" not in match]
+
+    def sets(self, *names):
+        """Does a flow set one of these headers?"""
+        return any(f"set({name}(" in actions for name in names for _, actions in self.flows)
+
+
+def ip_length(case):
+    length = case.view.ip_length()
+    return length is not None and length != case.view.rest
+
+
+def dei(case):
+    return any(tag & 0x1000 for tag in case.view.tags[:1])
+
+
+def tcp_offset(case):
+    view = case.view
+    if view.proto != packet.TCP or view.later or view.byte(view.l4 + 19) is None:
+        return False
+    words = view.data[view.l4 + 12] >> 4
+    return words < 5 or view.l4 + words * 4 > len(view.data)
+
+
+def later_ports(case):
+    return case.view.later and case.sets("tcp", "udp", "sctp")
+
+
+def cut_header(case):
+    view = case.view
+    if not case.sets("ipv4", "ipv6", "tcp", "udp", "sctp"):
+        return False
+    if view.proto is None or view.l4 < view.l3 + 20:
+        return view.eth_type in (packet.ETH_IPV4, packet.ETH_IPV6)
+    return not view.later and view.l4 + L4_SIZES.get(view.proto, 0) > len(view.data)
+
+
+def inner_tag(case):
+    return len(case.view.tags) > 1 and any(match.count("encap(") == 1 for match, _ in case.flows)
+
+
+def snap_control(case):
+    return case.view.snap and case.view.byte(case.view.l3 - 6) != 3
+
+
+def nd_flags(case):
+    view = case.view
+    return view.proto == packet.ICMPV6 and view.byte(view.l4) in packet.ND_TYPES
+
+
+def runt_tag(case):
+    return case.view.rest < 2 and (case.view.tags or any("push_vlan" in actions for _, actions in case.flows))
+
+
+# name -> peers, whether a frame is one that the deviation is about
+FRAMES = {
+    "ip-length": ({"userspace"}, ip_length),
+    "dei": ({"userspace"}, dei),
+    "tcp-offset": ({"userspace"}, tcp_offset),
+    "extension-overrun": ({"userspace"}, lambda case: case.view.overrun),
+    "routing-header": ({"userspace"}, lambda case: case.view.rerouted and case.sets("ipv6")),
+    "later-ports": ({"userspace"}, later_ports),
+    "cut-header": ({"userspace"}, cut_header),
+    "inner-tag": ({"userspace"}, inner_tag),
+    "snap-control": ({"userspace"}, snap_control),
+    "nd-flags": ({"userspace"}, nd_flags),
+    "runt-tag": ({"userspace"}, runt_tag),
+}
+
+
+def of_frame(peer, flows, frame):
+    """The name of the first deviation that the frame falls under, or None."""
+    case = Case(flows, frame)
+    for name, (peers, applies) in FRAMES.items():
+        if peer in peers and applies(case):
+            return name
+    return None
+
+
+def check_table():
+    """Each row of the documented table has its code here, for the same peers, and the other way round."""
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| ([a-z, ]+) \|", TABLE.read_text(encoding="utf-8"), re.MULTILINE)
+    documented = {name: set(peers.replace(",", " ").split()) for name, peers in rows}
+    coded = {name: peers for name, (peers, _) in FRAMES.items()}
+    if documented != coded:
+        names = {name for name in documented.keys() | coded.keys() if documented.get(name) != coded.get(name)}
+        raise ValueError(f"docs/deviations.md and tests/diff/deviations.py differ: {' '.join(sorted(names))}")
