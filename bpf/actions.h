@@ -77,6 +77,11 @@ static __always_inline int execute_step(struct execution *x, struct flow_action 
 		masks = action_at(x, (*next)++);
 		if (!masks)
 			return DROP_STALE;
+		/* All of it, without a call. */
+		if (!h->pedit_over && (a->flags & ACTION_F_STEPS_END) && is_write_of_macs(a, masks)) {
+			h->key_stale = 1;
+			return bpf_skb_store_bytes(x->skb, 0, a->words_be, sizeof(a->words_be), 0) ? DROP_WRITE : 0;
+		}
 	}
 	if (!h->pedit_over && pedit_step(x->skb, x->cpu, a, masks)) {
 		h->pedit_over = 1;
@@ -101,6 +106,8 @@ static __always_inline int execute_record(struct execution *x, struct flow_actio
 		output_copy(x->skb, x->cpu, a->port);
 		return DROP_NONE;
 	case ACTION_SET:
+		if (a->set.field == SET_ETH)
+			return set_macs(x->skb, x->cpu, a);
 		return set_field(x->skb, x->cpu, a);
 	case ACTION_PEDIT_KEY:
 	case ACTION_PEDIT_WRITE:

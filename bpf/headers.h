@@ -56,28 +56,18 @@ static __always_inline void find_ipv6(struct __sk_buff *skb, struct headers *h)
 		h->l4 = end >> 16;
 }
 
-/* Fills cpu->headers.  Global: the verifier looks at it once, and not once for each caller. */
-__noinline int locate_headers(struct __sk_buff *skb, struct cpu_state *cpu)
+/* Fills cpu->headers, if that is not done yet. */
+static __always_inline void find_headers(struct __sk_buff *skb, struct cpu_state *cpu)
 {
-	const struct flow_key *key;
-	struct headers *h;
+	const struct flow_key *key = &cpu->key;
+	struct headers *h = &cpu->headers;
 
-	if (!cpu)
-		return 0;
-	h = &cpu->headers;
-	key = &cpu->key;
+	if (h->l2_len)
+		return;
 	h->l2_len = ETH_HLEN;
 	h->l3 = find_l3(skb, key);
 	if (key->eth_type_be == bpf_htons(ETH_P_IP))
 		find_ipv4(skb, key, h);
 	else if (key->eth_type_be == bpf_htons(ETH_P_IPV6))
 		find_ipv6(skb, h);
-	return 0;
-}
-
-/* If that is not done yet. */
-static __always_inline void find_headers(struct __sk_buff *skb, struct cpu_state *cpu)
-{
-	if (!cpu->headers.l2_len)
-		locate_headers(skb, cpu);
 }

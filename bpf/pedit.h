@@ -141,6 +141,13 @@ static __always_inline int pedit_key(struct __sk_buff *skb, struct cpu_state *cp
 	return !!store_words(skb, cpu->headers.l2_len, w);
 }
 
+/* A write of both addresses, whole: most pedits are, and need not ask where anything is. */
+static __always_inline bool is_write_of_macs(const struct flow_action *a, const struct flow_action *m)
+{
+	return a->write.base == PEDIT_ETH && a->write.words == 3 && !m->offset && !m->words_be[0] && !m->words_be[1] &&
+	       !m->words_be[2];
+}
+
 /*
  * Executes one step; m: the record behind it, the masks of a write.  Returns 0 or 1: it failed.  What lies before the
  * Ethernet header is out of a program's reach, and fails.  Global for the same reason as set_field().
@@ -151,17 +158,12 @@ __noinline int pedit_step(struct __sk_buff *skb, struct cpu_state *cpu, struct f
 
 	if (!cpu || !a || !m)
 		return 1;
+	find_headers(skb, cpu);
 	cpu->headers.key_stale = 1;
 	if (a->type == ACTION_PEDIT_WRITE) {
-		/* Both addresses, or one: most pedits, and no question of where. */
-		if (a->write.base == PEDIT_ETH && !m->offset && a->write.words == 3 && !m->words_be[0] &&
-		    !m->words_be[1] && !m->words_be[2])
-			return !!bpf_skb_store_bytes(skb, 0, a->words_be, 12, 0);
-		find_headers(skb, cpu);
 		w.pos = pedit_base(skb, cpu, a->write.base);
 		return w.pos < 0 ? 1 : pedit_write(skb, cpu, a, m, &w);
 	}
-	find_headers(skb, cpu);
 	w.pos = pedit_base(skb, cpu, a->key.base);
 	return w.pos < 0 ? 1 : pedit_key(skb, cpu, a, &w);
 }

@@ -75,3 +75,21 @@ READ_PACKET(read_u8, __u8)
 READ_PACKET(read_u16, __u16)
 READ_PACKET(read_u32, __u32)
 READ_PACKET(read_u64, __u64)
+
+/* Several; words: a constant. */
+static __always_inline bool read_words(struct __sk_buff *skb, __u32 off, __u32 *to, const __u32 words)
+{
+	if (off <= MAX_HEADER_OFFSET) {
+		__u32 bounded = off;
+		void *at;
+
+		barrier_var(bounded);
+		at = (void *)(long)skb->data + (bounded & MAX_HEADER_OFFSET);
+		if (at + words * 4 <= (void *)(long)skb->data_end) {
+			for (__u32 i = 0; i < words; i++)
+				to[i] = load_be32(at + i * 4);
+			return true;
+		}
+	}
+	return !bpf_skb_load_bytes(skb, off, to, words * 4);
+}

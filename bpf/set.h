@@ -173,8 +173,7 @@ static __always_inline int set_in_ipv4(struct __sk_buff *skb, struct cpu_state *
 	struct field_change c;
 	__u32 w[3];
 
-	find_headers(skb, cpu);
-	if (!has_ip(cpu, bpf_htons(ETH_P_IP)) || bpf_skb_load_bytes(skb, cpu->headers.l3 + first * 4, w, words * 4)) {
+	if (!has_ip(cpu, bpf_htons(ETH_P_IP)) || !read_words(skb, cpu->headers.l3 + first * 4, w, words)) {
 		COUNT(cpu, sets_skipped);
 		return DROP_NONE;
 	}
@@ -202,7 +201,6 @@ static __always_inline int set_in_header(struct __sk_buff *skb, struct cpu_state
 	__u64 store = r->store;
 	__u32 width = r->width;
 
-	find_headers(skb, cpu);
 	c.off = field_offset(skb, cpu, a, r);
 	if (!c.off || !read_change(skb, a, r, &c)) {
 		COUNT(cpu, sets_skipped);
@@ -224,8 +222,8 @@ static __always_inline int set_in_header(struct __sk_buff *skb, struct cpu_state
 	return DROP_NONE;
 }
 
-/* Both addresses. */
-static __always_inline int set_eth_pair(struct __sk_buff *skb, struct cpu_state *cpu, const struct flow_action *a)
+/* Both addresses; not in set_field(), so that it costs no call. */
+static __always_inline int set_macs(struct __sk_buff *skb, struct cpu_state *cpu, const struct flow_action *a)
 {
 	__u64 dst;
 	__u32 rest;
@@ -272,19 +270,18 @@ __noinline int set_field(struct __sk_buff *skb, struct cpu_state *cpu, struct fl
 	field = a->set.field;
 	if (field >= SET_FIELDS)
 		return DROP_STALE;
-	switch (field) {
-	case SET_ETH:
-		return set_eth_pair(skb, cpu, a);
-	case SET_ETH_DST:
-		return set_mac(skb, cpu, a, 0);
-	case SET_ETH_SRC:
-		return set_mac(skb, cpu, a, 6);
-	case SET_PRIORITY:
+	if (field == SET_ETH_DST || field == SET_ETH_SRC)
+		return set_mac(skb, cpu, a, set_rules[field].offset);
+	if (field == SET_PRIORITY) {
 		skb->priority = cpu->key.skb_priority = masked(skb->priority, a->word.value, a->word.mask);
 		return DROP_NONE;
-	case SET_MARK:
+	}
+	if (field == SET_MARK) {
 		skb->mark = cpu->key.skb_mark = masked(skb->mark, a->word.value, a->word.mask);
 		return DROP_NONE;
+	}
+	find_headers(skb, cpu);
+	switch (field) {
 	case SET_IPV4_SRC:
 		return set_in_ipv4(skb, cpu, a, SET_IPV4_SRC);
 	case SET_IPV4_DST:
