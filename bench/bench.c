@@ -18,7 +18,8 @@
 #include "rig.h"
 #include "util.h"
 
-static const char *const names[] = { "key", "lookup", "actions", "order", "forward", "control", "explosion", "bulk", "rules" };
+static const char *const names[] = { "key",	"lookup",  "stages",	"actions", "order",
+				     "forward", "control", "explosion", "bulk",	   "rules" };
 
 bool wanted(const struct options *o, const char *name)
 {

@@ -16,6 +16,7 @@
 #include "bench_redirect.skel.h"
 #include "lookup.h"
 #include "order.h"
+#include "stages.h"
 #include "util.h"
 
 struct programs {
@@ -25,6 +26,7 @@ struct programs {
 	struct lookup lookup;
 	struct order order;
 	struct actions actions;
+	struct stages stages;
 	unsigned int plain; /* how many jobs are bare programs and key extraction */
 	struct jobs jobs;
 };
@@ -71,6 +73,8 @@ static int add_jobs(struct programs *p, struct error *e)
 		err = lookup_add(&p->lookup, &p->jobs, o, e);
 	if (!err && wanted(o, "actions"))
 		err = actions_add(&p->actions, &p->jobs, o, e);
+	if (!err && wanted(o, "stages"))
+		err = stages_add(&p->stages, &p->jobs, o, e);
 	if (!err && wanted(o, "order"))
 		err = order_add(&p->order, &p->jobs, o, bpf_program__fd(p->redirect->progs.redirect), e);
 	return err;
@@ -86,6 +90,8 @@ static void report_jobs(struct programs *p, struct report *r)
 		lookup_report(&p->lookup, r);
 	if (wanted(p->options, "actions"))
 		actions_report(&p->actions, r);
+	if (wanted(p->options, "stages"))
+		stages_report(&p->stages, r);
 	if (wanted(p->options, "order"))
 		order_report(&p->order, r);
 }
@@ -116,6 +122,7 @@ int bench_programs(const struct options *o, struct report *r, struct error *e)
 		report_jobs(p, r);
 	actions_free(&p->actions);
 	order_free(&p->order);
+	stages_free(&p->stages);
 	lookup_free(&p->lookup);
 	bench_redirect_bpf__destroy(p->redirect);
 	bench_key_bpf__destroy(p->key);

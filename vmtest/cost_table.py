@@ -38,12 +38,14 @@ SPREAD = (
     ("zipf", "64 masks by Zipf, in order of use, cache off", "bare-zipf"),
     ("zipf-cached", "64 masks by Zipf, in order of use, cache of 256", "bare-zipf"),
 )
+# As bench/stages.c names them, each up to one more.
 STAGES = (
-    ("port", "port of the device, namespace"),
-    ("key", "key"),
-    ("lookup", "lookup in the cache"),
-    ("count", "counters"),
-    ("actions", "actions: one output"),
+    ("empty program", None),
+    ("%s, up to port", "port and namespace"),
+    ("%s, up to key", "key"),
+    ("%s, up to lookup", "lookup"),
+    ("%s, up to count", "counters"),
+    ("%s, up to actions", "actions: one output"),
 )
 
 
@@ -126,11 +128,15 @@ def fill(table):
     add_growth(table)
 
 
-def add_stages(table, stages):
-    total = sum(stages.values())
-    for name, text in STAGES:
-        if name in stages:
-            table.add(f"of tcvs, one output: {text}, {stages[name] / total:.0%}", stages[name])
+def add_stages(table, stages, way):
+    """What each stage adds to those before it, in a test run: without the hook and the devices."""
+    names = [name % way if "%s" in name else name for name, _ in STAGES]
+    if not all(name in stages for name in names):
+        return
+    total = stages[names[-1]] - stages[names[0]]
+    for (_, text), name, before in zip(STAGES[1:], names[1:], names):
+        cost = stages[name] - stages[before]
+        table.add(f"tcvs, {way}, {text}: {cost / total:.0%}", cost)
 
 
 def main():
@@ -138,7 +144,8 @@ def main():
     results, stages = read(path)
     table = Table(results)
     fill(table)
-    add_stages(table, stages)
+    add_stages(table, stages, "cached")
+    add_stages(table, stages, "walked")
     table.print()
     if target:
         with open(target, "w", encoding="utf-8") as file:
