@@ -42,6 +42,27 @@ static void test_for_any_kernel(void **state)
 	load(0);
 }
 
+/*
+ * A program with one write through a packet pointer gets a prologue that makes each packet's headers its own (net/core/
+ * filter.c, bpf_unclone_prologue): each frame of a local TCP sender would be copied, also where it is only forwarded.  It
+ * begins by reading a byte of the skb.
+ */
+static void test_no_unclone_prologue(void **state)
+{
+	struct datapath_bpf *skel = datapath_bpf__open_and_load();
+	struct bpf_insn insn[8] = { 0 };
+	struct bpf_prog_info info = { .xlated_prog_insns = (__u64)(unsigned long)insn,
+				      .xlated_prog_len = sizeof(insn) };
+	__u32 len = sizeof(info);
+
+	(void)state;
+	assert_non_null(skel);
+	assert_int_equal(bpf_obj_get_info_by_fd(bpf_program__fd(skel->progs.tcvs_ingress), &info, &len), 0);
+	assert_int_not_equal(insn[0].code, 0);
+	assert_int_not_equal(insn[0].code, BPF_LDX | BPF_MEM | BPF_B);
+	datapath_bpf__destroy(skel);
+}
+
 /* As it is loaded where TCX links are. */
 static void test_with_namespace_check(void **state)
 {
@@ -56,6 +77,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_for_any_kernel),
 		cmocka_unit_test(test_with_namespace_check),
+		cmocka_unit_test(test_no_unclone_prologue),
 	};
 
 	return cmocka_run_group_tests(tests, enter_private_world, leave_private_world);
