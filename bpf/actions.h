@@ -42,8 +42,11 @@ static __always_inline struct flow_action *action_at(struct execution *x, __u32 
 	__u32 page, index;
 	void *actions_in_page;
 
-	if (x->actions == ACTIONS_INLINE)
+	if (x->actions == ACTIONS_INLINE) {
+		/* clang compares what i was made from; before 6.13 the verifier does not carry that over to i. */
+		barrier_var(i);
 		return i <= FLOW_ACTIONS_INLINE ? &x->flow->inline_actions[i] : NULL;
+	}
 	page = x->actions >> PAGE_SHIFT;
 	actions_in_page = bpf_map_lookup_elem(&action_pages, &page);
 	if (!actions_in_page)

@@ -92,6 +92,24 @@ static __always_inline long store_words(struct __sk_buff *skb, __u32 l2_len, con
 	return err;
 }
 
+/*
+ * A word that begins two bytes before the frame and keeps these, such as the one of "offset -14 u16".  Numbers as they
+ * lie in memory: on little-endian hosts the frame's bytes are the upper half, and no carry comes from the lower.
+ */
+static __always_inline int straddling_word(struct __sk_buff *skb, __u32 mask, __u32 value, bool add)
+{
+	__u16 half;
+	__u32 now;
+
+	if ((mask & 0xffff) != 0xffff || value & 0xffff || !read_u16(skb, 0, &half))
+		return 1;
+	now = (__u32)half << 16;
+	if (add)
+		value = (now + value) & ~mask;
+	half = ((now & mask) ^ value) >> 16;
+	return !!bpf_skb_store_bytes(skb, 0, &half, sizeof(half), 0);
+}
+
 /* Several words: those that fit into the frame, up to the first that does not.  Returns 0 if all do. */
 static __always_inline int pedit_write(struct __sk_buff *skb, struct cpu_state *cpu, const struct flow_action *a,
 				       const struct flow_action *m, struct pedit_words *w)
@@ -99,6 +117,8 @@ static __always_inline int pedit_write(struct __sk_buff *skb, struct cpu_state *
 	__u32 want = a->write.words, fit, read_len, keep = 0;
 
 	w->pos += m->offset;
+	if (w->pos == -2 && want == 1)
+		return straddling_word(skb, m->words_be[0], a->words_be[0], false);
 	if (w->pos < 0 || w->pos + 4 > (__s32)skb->len)
 		return 1;
 	fit = (skb->len - w->pos) / 4;
@@ -132,6 +152,8 @@ static __always_inline int pedit_key(struct __sk_buff *skb, struct cpu_state *cp
 		offset += (byte & a->key.offmask) >> a->key.shift;
 	}
 	w->pos += offset;
+	if (w->pos == -2 && !(offset % 4))
+		return straddling_word(skb, mask, value, a->flags & ACTION_F_ADD);
 	if (offset % 4 || w->pos < 0 || !read_u32(skb, w->pos, &now))
 		return 1;
 	if (a->flags & ACTION_F_ADD)

@@ -36,6 +36,12 @@ static bool may_move_base(enum pedit_base base, int offset)
 	return (base == PEDIT_TCP || base == PEDIT_UDP) && offset < 0;
 }
 
+/* It may begin before the frame and end in it; the program does such a word by itself. */
+static bool may_straddle(enum pedit_base base, int offset)
+{
+	return (base == PEDIT_NETWORK || base == PEDIT_IP4 || base == PEDIT_IP6) && offset <= -16;
+}
+
 static int last_offset(const struct write *w)
 {
 	return w->offset + 4 * ((int)w->words - 1);
@@ -69,7 +75,8 @@ static bool write_join(struct write *w, const struct flow_action *key)
 {
 	int offset = key->pedit_key.offset, last = last_offset(w), first = w->offset;
 
-	if (!w->words || w->base != key->key.base || may_move_base(w->base, first))
+	if (!w->words || w->base != key->key.base || may_move_base(w->base, first) ||
+	    may_straddle(w->base, first))
 		return false;
 	if (always_there(w->base, offset) && always_there(w->base, first) && always_there(w->base, last)) {
 		first = offset < first ? offset : first;

@@ -80,6 +80,19 @@ passes() {
 	done
 }
 
+@test "hardware addresses are edited at offsets from the network header, as tc scripts do" {
+	local in out
+
+	switch_up 2
+	in=$(udp_frame 9)
+	out=021122334455020000aaaaaa${in:24}
+	passes "pedit(munge offset -14 u16 set 0x0211 munge offset -12 u32 set 0x22334455 munge offset -8 u32 set 0x020000aa munge offset -4 u16 set 0xaaaa)" \
+		"$in" "$out"
+	passes "pedit(ex munge ipv4-16 add 00000010 mask ffffff00)" "$in" "0210${in:4}"
+	run tcvs dump-flows -m "$DP"
+	refute_output --partial "overlimits:3"
+}
+
 @test "F12: super-packets are edited and tagged whole: nothing is dropped, and the bytes are counted" {
 	local bytes sent
 
