@@ -10,6 +10,7 @@
 #pragma once
 
 #include "maps.h"
+#include "pkt.h"
 
 #define CRC32C_POLY 0x82f63b78U /* bit 31 is x^0 */
 
@@ -93,12 +94,10 @@ static long crc_scratch_byte(__u32 i, struct crc_walk *w)
 
 static long crc_piece(__u32 i, struct crc_walk *w)
 {
-	__u32 n = w->left;
+	__u32 n = piece_of(w->left);
 
 	(void)i;
-	if (n > SCRATCH_BYTES)
-		n = SCRATCH_BYTES;
-	if (!n || bpf_skb_load_bytes(w->skb, w->off, w->scratch, n))
+	if (!w->left || bpf_skb_load_bytes(w->skb, w->off, w->scratch, n))
 		return 1;
 	bpf_loop(n, crc_scratch_byte, w, 0);
 	w->off += n;

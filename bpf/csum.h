@@ -137,16 +137,12 @@ struct sum_walk {
 
 static long sum_piece(__u32 i, struct sum_walk *w)
 {
-	__u32 n = w->left, words;
+	__u32 n = piece_of(w->left), words;
 
 	(void)i;
-	if (n > SCRATCH_BYTES)
-		n = SCRATCH_BYTES;
-	if (!n || bpf_skb_load_bytes(w->skb, w->off, w->scratch, n))
+	if (!w->left || bpf_skb_load_bytes(w->skb, w->off, w->scratch, n))
 		return 1;
-	for (__u32 k = n; k < n + 3; k++) /* to a whole word */
-		if (k < SCRATCH_BYTES)
-			w->scratch[k] = 0;
+	w->scratch[n] = w->scratch[n + 1] = w->scratch[n + 2] = 0; /* to a whole word */
 	/* The verifier keeps an upper limit through a shift, not through a mask. */
 	words = (n + 3) >> 2;
 	barrier_var(words);

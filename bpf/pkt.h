@@ -11,6 +11,8 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "dp_maps.h"
+
 enum {
 	MAX_HEADER_OFFSET = 0x7fff, /* the verifier wants packet offsets below 64 KiB */
 };
@@ -92,4 +94,18 @@ static __always_inline bool read_words(struct __sk_buff *skb, __u32 off, __u32 *
 		}
 	}
 	return !bpf_skb_load_bytes(skb, off, to, words * 4);
+}
+
+/*
+ * As much of so many bytes as the scratch memory takes; at least 1, also of none.  The verifier of 6.1 does not learn
+ * from "n != 0" that n is 1 or more, which a helper's length has to be.
+ */
+static __always_inline __u32 piece_of(__u32 left)
+{
+	__u32 last = left - 1;
+
+	if (last >= SCRATCH_BYTES)
+		last = SCRATCH_BYTES - 1;
+	barrier_var(last);
+	return (last & (SCRATCH_BYTES - 1)) + 1;
 }

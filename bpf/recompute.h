@@ -10,16 +10,6 @@
 #include "csum.h"
 #include "headers.h"
 
-/* An L4 header and what its checksum covers. */
-struct l4_part {
-	__u32 off;
-	__u32 len; /* to the end of the IP packet */
-	__u32 proto;
-	__u64 pseudo; /* the sum of the addresses */
-	__u32 sum_at; /* in the header */
-	__u32 ipv4;
-};
-
 /* By protocol.  A table, since the verifier would follow what comes after a switch once for each of its cases. */
 static const struct l4_checksum {
 	__u8 at;     /* in the header */
@@ -142,21 +132,22 @@ static __always_inline int recompute_ipv4_header(struct __sk_buff *skb, struct c
 static __always_inline int recompute_ipv4(struct __sk_buff *skb, struct cpu_state *cpu, __u32 what)
 {
 	__u32 l3 = cpu->headers.l3, ihl;
-	struct l4_part p = { .ipv4 = 1 };
-	__u8 head[20];
+	struct l4_part *p = &cpu->l4_part;
+	__u8 *head = cpu->scratch; /* all calls' stacks together have 512 bytes, rounded up for each by Linux 6.1 */
 	int err = 0;
 
-	if (bpf_skb_load_bytes(skb, l3, head, sizeof(head)))
+	if (bpf_skb_load_bytes(skb, l3, head, 20))
 		return DROP_CSUM;
 	ihl = (head[0] & 0xf) * 4;
-	p.off = l3 + ihl;
-	p.len = (head[2] << 8 | head[3]) - ihl;
-	p.proto = head[9];
-	p.pseudo = (__u32)bpf_csum_diff(NULL, 0, (__be32 *)(head + 12), 8, 0);
-	if ((__s32)p.len < 0)
-		p.len = 0;
+	*p = (struct l4_part){ .ipv4 = 1 };
+	p->off = l3 + ihl;
+	p->len = (head[2] << 8 | head[3]) - ihl;
+	p->proto = head[9];
+	p->pseudo = (__u32)bpf_csum_diff(NULL, 0, (__be32 *)(head + 12), 8, 0);
+	if ((__s32)p->len < 0)
+		p->len = 0;
 	if (!((head[6] & 0x1f) | head[7]))
-		err = recompute_l4(skb, cpu, &p, what);
+		err = recompute_l4(skb, cpu, p, what);
 	if (!err && (what & CSUM_IPV4))
 		err = recompute_ipv4_header(skb, cpu, l3, ihl);
 	return err;
@@ -166,21 +157,22 @@ static __always_inline int recompute_ipv4(struct __sk_buff *skb, struct cpu_stat
 static __always_inline int recompute_ipv6(struct __sk_buff *skb, struct cpu_state *cpu, __u32 what)
 {
 	__u32 l3 = cpu->headers.l3, end;
-	struct l4_part p = {};
-	__u8 head[40];
+	struct l4_part *p = &cpu->l4_part;
+	__u8 *head = cpu->scratch;
 
-	if (bpf_skb_load_bytes(skb, l3, head, sizeof(head)))
+	if (bpf_skb_load_bytes(skb, l3, head, 40))
 		return DROP_CSUM;
 	end = skip_ipv6_ext(skb, l3 + 40, head[6]);
 	if ((end >> 8 & 0x7f) != IP_FRAG_NO)
 		return 0;
-	p.off = end >> 16;
-	p.len = (head[4] << 8 | head[5]) - (p.off - l3 - 40);
-	p.proto = end & 0xff;
-	p.pseudo = (__u32)bpf_csum_diff(NULL, 0, (__be32 *)(head + 8), 32, 0);
-	if ((__s32)p.len < 0)
-		p.len = 0;
-	return recompute_l4(skb, cpu, &p, what);
+	*p = (struct l4_part){};
+	p->off = end >> 16;
+	p->len = (head[4] << 8 | head[5]) - (p->off - l3 - 40);
+	p->proto = end & 0xff;
+	p->pseudo = (__u32)bpf_csum_diff(NULL, 0, (__be32 *)(head + 8), 32, 0);
+	if ((__s32)p->len < 0)
+		p->len = 0;
+	return recompute_l4(skb, cpu, p, what);
 }
 
 /* Executes one record.  Returns 0 or enum drop_reason; global for the same reason as set_field(). */

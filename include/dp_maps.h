@@ -239,6 +239,17 @@ struct headers {
 	__u16 next; /* the record to be executed next */
 };
 
+/* An L4 header and what its checksum covers. */
+struct l4_part {
+	__u64 pseudo; /* the sum of the addresses */
+	__u32 off;
+	__u32 len; /* to the end of the IP packet */
+	__u32 proto;
+	__u32 sum_at; /* in the header */
+	__u32 ipv4;
+	__u32 zero;
+};
+
 enum {
 	SCRATCH_BYTES = 512, /* what bpf_csum_diff takes at once */
 };
@@ -256,5 +267,6 @@ struct cpu_state {
 	__u64 coarse_ns;
 	/* Port numbers by ifindex modulo PORT_HINTS: guesses, which `ports` confirms or not. */
 	__u32 port_hint[PORT_HINTS];
-	__u8 scratch[SCRATCH_BYTES]; /* bytes of the packet */
+	struct l4_part l4_part;		 /* not on the stack, of which all calls together have 512 bytes */
+	__u8 scratch[SCRATCH_BYTES + 8]; /* the rest is for zeros up to a whole word */
 };
