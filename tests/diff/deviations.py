@@ -43,8 +43,8 @@ def tcp_offset(case):
     return words < 5 or view.l4 + words * 4 > len(view.data)
 
 
-def later_ports(case):
-    return case.view.later and case.sets("tcp", "udp", "sctp")
+def later_fragment(case):
+    return case.view.later and case.sets("ipv4", "tcp", "udp", "sctp")
 
 
 def cut_header(case):
@@ -80,7 +80,7 @@ FRAMES = {
     "tcp-offset": ({"userspace"}, tcp_offset),
     "extension-overrun": ({"userspace"}, lambda case: case.view.overrun),
     "routing-header": ({"userspace"}, lambda case: case.view.rerouted and case.sets("ipv6")),
-    "later-ports": ({"userspace"}, later_ports),
+    "later-fragment": ({"userspace"}, later_fragment),
     "cut-header": ({"userspace"}, cut_header),
     "inner-tag": ({"userspace"}, inner_tag),
     "snap-control": ({"userspace"}, snap_control),
