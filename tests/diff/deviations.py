@@ -81,7 +81,7 @@ FRAMES = {
     "extension-overrun": ({"userspace"}, lambda case: case.view.overrun),
     "routing-header": ({"userspace"}, lambda case: case.view.rerouted and case.sets("ipv6")),
     "later-fragment": ({"userspace"}, later_fragment),
-    "cut-header": ({"userspace"}, cut_header),
+    "cut-header": ({"userspace", "module"}, cut_header),
     "inner-tag": ({"userspace"}, inner_tag),
     "snap-control": ({"userspace"}, snap_control),
     "nd-flags": ({"userspace"}, nd_flags),

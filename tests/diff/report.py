@@ -57,8 +57,8 @@ def played(bench, each):
             comment(*(f"  port {port}: {data.hex()}" for port, got in ports.items() for data in got))
 
 
-def summary(bench, args, faults):
-    comment(f"{args.peer}: seed {args.seed}, {bench.played} frames played, {bench.forwarded} left tcvs")
+def summary(bench, args, faults, seconds):
+    comment(f"{args.peer}: seed {args.seed}, {bench.played} frames played, {bench.forwarded} left tcvs, {seconds:.0f} s")
     comment(*(f"known deviation, {name}: {count} frames differ" for name, count in sorted(bench.excused.items())))
     print("1..1")
     print(f"{'not ok' if faults else 'ok'} 1 - {args.pairs} pairs of flows and frames, tcvs and {args.peer} do the same")
