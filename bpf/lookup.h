@@ -65,16 +65,24 @@ static __always_inline struct flow *flow_at(__u32 slot)
 	return flows_in_page ? bpf_map_lookup_elem(flows_in_page, &index) : NULL;
 }
 
+/* A loop for each part: one loop for all of them would ask after each word whether it is the last. */
 static __always_inline bool same_masked(const __u64 *key, const __u64 *mask, const __u64 *masked, __u32 words)
 {
 	__u64 diff = 0;
 
 #pragma unroll
-	for (int i = 0; i < KEY_WORDS; i++) {
-		if ((i == KEY_WORDS_IPV4 || i == KEY_WORDS_IPV6) && words <= (__u32)i)
-			break;
+	for (int i = 0; i < KEY_WORDS_IPV4; i++)
 		diff |= (key[i] & mask[i]) ^ masked[i];
-	}
+	if (words <= KEY_WORDS_IPV4)
+		return !diff;
+#pragma unroll
+	for (int i = KEY_WORDS_IPV4; i < KEY_WORDS_IPV6; i++)
+		diff |= (key[i] & mask[i]) ^ masked[i];
+	if (words <= KEY_WORDS_IPV6)
+		return !diff;
+#pragma unroll
+	for (int i = KEY_WORDS_IPV6; i < KEY_WORDS; i++)
+		diff |= (key[i] & mask[i]) ^ masked[i];
 	return !diff;
 }
 

@@ -19,22 +19,35 @@
 #define FLOW_HASH_K2 0xd6e8feb86659fd93ULL
 #define FLOW_HASH_K3 0xa0761d6478bd642fULL
 
-/* key, mask: KEY_WORDS words each; words: KEY_WORDS_IPV4, KEY_WORDS_IPV6 or KEY_WORDS, those beyond are not visited. */
+/* Word i of the masked key into its chain; i: a constant. */
+static inline __attribute__((always_inline)) void flow_hash_step(__u64 chain[2], int i, __u64 word)
+{
+	chain[i % 2] = __builtin_bswap64((chain[i % 2] ^ word) * FLOW_HASH_K1) * (i % 2 ? FLOW_HASH_K3 : FLOW_HASH_K2);
+}
+
+/*
+ * key, mask: KEY_WORDS words each; words: KEY_WORDS_IPV4, KEY_WORDS_IPV6 or KEY_WORDS, those beyond are not visited.
+ * A loop for each part: one loop for all of them would ask after each word whether it is the last.
+ */
 static inline __attribute__((always_inline)) __u64 flow_hash(const __u64 *key, const __u64 *mask, __u32 words,
 							     __u64 seed)
 {
-	__u64 a = seed, b = ~seed;
+	__u64 chain[2] = { seed, ~seed };
 
 #pragma GCC unroll 15
-	for (int i = 0; i < KEY_WORDS; i++) {
-		if ((i == KEY_WORDS_IPV4 || i == KEY_WORDS_IPV6) && words <= (__u32)i)
-			break;
-		if (i % 2)
-			b = __builtin_bswap64((b ^ (key[i] & mask[i])) * FLOW_HASH_K1) * FLOW_HASH_K3;
-		else
-			a = __builtin_bswap64((a ^ (key[i] & mask[i])) * FLOW_HASH_K1) * FLOW_HASH_K2;
-	}
-	return a + b;
+	for (int i = 0; i < KEY_WORDS_IPV4; i++)
+		flow_hash_step(chain, i, key[i] & mask[i]);
+	if (words <= KEY_WORDS_IPV4)
+		return chain[0] + chain[1];
+#pragma GCC unroll 15
+	for (int i = KEY_WORDS_IPV4; i < KEY_WORDS_IPV6; i++)
+		flow_hash_step(chain, i, key[i] & mask[i]);
+	if (words <= KEY_WORDS_IPV6)
+		return chain[0] + chain[1];
+#pragma GCC unroll 15
+	for (int i = KEY_WORDS_IPV6; i < KEY_WORDS; i++)
+		flow_hash_step(chain, i, key[i] & mask[i]);
+	return chain[0] + chain[1];
 }
 
 /* The bits of a flow's hash in its word of the filter, and the word. */
