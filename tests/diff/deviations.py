@@ -73,6 +73,18 @@ def runt_tag(case):
     return case.view.rest < 2 and (case.view.tags or any("push_vlan" in actions for _, actions in case.flows))
 
 
+def set_after_push(case):
+    """Is a tag pushed where one is, and an IP or L4 header set after that?"""
+    for _, actions in case.flows:
+        tags, moved = len(case.view.tags), False
+        for word in re.findall(r"push_vlan|pop_vlan|set\((?:ip|tcp|udp|sctp)", actions):
+            if word.startswith("set") and moved:
+                return True
+            moved |= word == "push_vlan" and tags > 0
+            tags = max(0, tags + {"push_vlan": 1, "pop_vlan": -1}.get(word, 0))
+    return False
+
+
 # name -> peers, whether a frame is one that the deviation is about
 FRAMES = {
     "ip-length": ({"userspace"}, ip_length),
@@ -85,6 +97,7 @@ FRAMES = {
     "inner-tag": ({"userspace"}, inner_tag),
     "snap-control": ({"userspace"}, snap_control),
     "nd-flags": ({"userspace"}, nd_flags),
+    "set-after-push": ({"module"}, set_after_push),
     "runt-tag": ({"userspace"}, runt_tag),
 }
 
