@@ -86,7 +86,7 @@ def action_text(action):
         tpid, vid, pcp = args
         return f"push_vlan({'' if tpid == packet.ETH_VLAN else f'tpid={tpid:#x},'}vid={vid},pcp={pcp})"
     if name == "pedit":
-        return f"pedit(ex {' '.join(args[0])})"
+        return f"pedit(compat ex {' '.join(args[0])})"
     if name == "csum":
         return f"csum({','.join(args[0])})"
     return name

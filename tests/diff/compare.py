@@ -68,9 +68,11 @@ class Bench:
         return found
 
     def comparable(self, count):
-        """The module tells the low eight TCP flags only."""
-        packets, size, flags = count
-        return packets, size, LOW_FLAGS.match(flags)[0] if self.peer == "module" else flags
+        """The module tells the low eight TCP flags only; tc counts bytes from elsewhere, and no flags."""
+        if self.peer == "tc":
+            return count.packets, count.overlimits
+        flags = LOW_FLAGS.match(count.flags)[0] if self.peer == "module" else count.flags
+        return count.packets, count.bytes, flags
 
     def differences(self, each):
         """Those that no deviation explains.  Where one may have, the counts are compared without the frames it is about."""

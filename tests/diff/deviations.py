@@ -85,6 +85,27 @@ def set_after_push(case):
     return False
 
 
+def mpls_cut(case):
+    return case.view.eth_type in (packet.ETH_MPLS, packet.ETH_MPLS_MC) and case.view.rest < 4
+
+
+def pedit_protocol(case):
+    """Does a key write to a TCP or UDP header which the frame does not have?"""
+    view = case.view
+    for header, proto in (("tcp", packet.TCP), ("udp", packet.UDP)):
+        absent = view.proto != proto or view.later or view.l4 < view.l3 + 20
+        # What an earlier key writes may make one of it, or take it away.
+        changed = any("protocol" in actions or "nexthdr" in actions or "offset" in actions or "ihl" in actions or
+                      " mf " in actions for _, actions in case.flows)
+        if (absent or changed) and any(f"munge {header} " in actions for _, actions in case.flows):
+            return True
+    return False
+
+
+def csum_extension(case):
+    return case.view.overrun and any("csum(" in actions for _, actions in case.flows)
+
+
 # name -> peers, whether a frame is one that the deviation is about
 FRAMES = {
     "ip-length": ({"userspace"}, ip_length),
@@ -92,12 +113,15 @@ FRAMES = {
     "tcp-offset": ({"userspace"}, tcp_offset),
     "extension-overrun": ({"userspace"}, lambda case: case.view.overrun),
     "routing-header": ({"userspace"}, lambda case: case.view.rerouted and case.sets("ipv6")),
-    "later-fragment": ({"userspace"}, later_fragment),
+    "later-fragment": ({"userspace", "module"}, later_fragment),
     "cut-header": ({"userspace", "module"}, cut_header),
     "inner-tag": ({"userspace"}, inner_tag),
     "snap-control": ({"userspace"}, snap_control),
     "nd-flags": ({"userspace"}, nd_flags),
     "set-after-push": ({"module"}, set_after_push),
+    "mpls-cut": ({"module"}, mpls_cut),
+    "pedit-protocol": ({"tc"}, pedit_protocol),
+    "csum-extension": ({"tc"}, csum_extension),
     "runt-tag": ({"userspace"}, runt_tag),
 }
 

@@ -265,3 +265,8 @@ def random_frame(rng, flows):
     if port is None or rng.random() < 0.03:
         port = rng.choice(OUTPUT_PORTS)
     return Frame(port, data[:MTU])
+
+
+def frames_fit(_flows, _frames):
+    """Any frame may come into any port."""
+    return True

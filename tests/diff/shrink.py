@@ -7,11 +7,16 @@ from compare import Round
 from generate import Flow, Frame
 
 
-def shrink(bench, each):
-    """The smallest round that still differs in the same way: another way may be what a shorter flow is refused for."""
+def shrink(bench, each, valid):
+    """The smallest round that still differs in the same way: another way may be what a shorter flow is refused for.
+
+    valid: whether flows and frames go together.
+    """
     what = {d.what for d in bench.differences(each)}
 
     def differs(flows, frames):
+        if not valid(flows, frames):
+            return False
         found = {d.what for d in bench.differences(Round(each.number, flows, frames))}
         return bool(found) and found <= what
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The switches that are compared: how they start, take flows and count."""
+import collections
 import os
 import pathlib
 import re
@@ -14,10 +15,14 @@ from wire import WireError, in_netns, must
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 COUNTS = re.compile(r"ufid:([0-9a-f-]+), .*packets:(\d+), bytes:(\d+), used:[^,]*(?:, flags:([^,]+))?")
+OVERLIMITS = re.compile(r", overlimits:(\d+)")
 
 
 def ufid(number):
     return f"{number + 1:08x}-0000-0000-0000-000000000000"
+
+
+Count = collections.namedtuple("Count", "packets bytes flags overlimits", defaults=(0, "", 0))
 
 
 class Dpctl:
@@ -59,13 +64,14 @@ class Dpctl:
         return verb
 
     def counts(self, number):
-        """(packets, bytes, TCP flags) of each flow, None for one that is not there."""
+        """Of each flow, None for one that is not there."""
         result = must(*self.command, self.verb("dump-flows"), "-m", self.datapath)
         found = {}
         for line in result.splitlines():
             hit = COUNTS.search(line)
             if hit:
-                found[hit[1]] = (int(hit[2]), int(hit[3]), hit[4] or "")
+                over = OVERLIMITS.search(line)
+                found[hit[1]] = Count(int(hit[2]), int(hit[3]), hit[4] or "", int(over[1]) if over else 0)
         return [found.get(ufid(i)) for i in range(number)]
 
     def spoken(self, match, actions):
