@@ -7,6 +7,12 @@
 
 #include "error.h"
 
+void actions_clear(struct action_list *l)
+{
+	l->count = 0;
+	l->action[0] = (struct flow_action){ .type = ACTION_END };
+}
+
 struct flow_action *action_append(struct action_list *l, enum action_type type, struct error *e)
 {
 	if (l->count == FLOW_ACTIONS_MAX) {
@@ -14,6 +20,7 @@ struct flow_action *action_append(struct action_list *l, enum action_type type, 
 		return NULL;
 	}
 	l->action[l->count] = (struct flow_action){ .type = type };
+	l->action[l->count + 1] = (struct flow_action){ .type = ACTION_END };
 	return &l->action[l->count++];
 }
 

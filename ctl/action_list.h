@@ -13,6 +13,9 @@ struct action_list {
 	__u32 count;
 };
 
+/* Makes it empty.  Records beyond the end are left alone: a list is 8 KB, and a file of flows needs 200000 of them. */
+void actions_clear(struct action_list *l);
+
 /* Appends a record of zeroes but for its type.  NULL: the list is full, and e says so. */
 struct flow_action *action_append(struct action_list *l, enum action_type type, struct error *e);
 

@@ -122,9 +122,13 @@ static int output_parse(struct text *t, struct text word, const struct port_name
 /* Takes one action from the beginning of t. */
 static int action_parse(struct text *t, const struct port_names *names, struct action_list *l, struct error *e)
 {
-	struct text word = { t->at, text_cspan(*t, "(," BLANKS) };
-	const struct action_kind *k = kind_find(word);
+	struct text word = { t->at, text_until(*t, TEXT_OPEN | TEXT_COMMA | TEXT_BLANK) };
+	const struct action_kind *k;
 
+	/* No other action begins so, and most lists are of these. */
+	if (text_run(*t, TEXT_DIGIT))
+		return output_parse(t, word, names, l, e);
+	k = kind_find(word);
 	if (k)
 		return kind_parse(k, t, word, l, e);
 	if (is_drop(word) && word.len < t->len && t->at[word.len] == '(')
@@ -151,7 +155,7 @@ int actions_parse(const char *text, const struct port_names *names, struct actio
 	static const char delimiters[] = "," BLANKS;
 	struct text t = text_of(text);
 
-	memset(l, 0, sizeof(*l));
+	actions_clear(l);
 	t = text_from(t, text_span(t, BLANKS));
 	while (t.len && strchr(BLANKS, t.at[t.len - 1]))
 		t.len--;

@@ -121,8 +121,9 @@ static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct er
 	flow_bulk_begin(r->dp);
 	emit_open_array(&c->emit, "failed");
 	while (bulk_next(b, &line)) {
-		struct error why = {};
+		struct error why;
 
+		why.text[0] = '\0'; /* not all of it, for each line */
 		progress_step(&r->progress, line.number);
 		if (!(line.json ? run_json : run_text)(r, &line, &why)) {
 			r->done[line.verb]++;
@@ -162,7 +163,7 @@ static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum b
 	progress_begin(&r.progress, path, c->quiet || c->emit.json);
 	err = bulk_open(&b, path, e);
 	if (!err)
-		r.progress.total = bulk_lines(&b);
+		r.progress.total = r.progress.out ? bulk_lines(&b) : 0;
 	if (!err)
 		err = session_open(dp_name, DP_WRITE, &r.dp, e);
 	if (!err && c->reactive)

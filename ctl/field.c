@@ -156,15 +156,22 @@ const struct attribute_info *attribute_info(enum attribute attr)
 	return &attributes[attr];
 }
 
-int attribute_find(struct text name)
+int attribute_find_near(struct text name, int likely)
 {
-	int attr;
+	int i;
 
-	for (attr = 0; attr < ATTRIBUTES; attr++) {
+	for (i = 0; i < ATTRIBUTES; i++) {
+		int attr = likely + i < ATTRIBUTES ? likely + i : likely + i - ATTRIBUTES;
+
 		if (text_is(name, attributes[attr].name))
 			return attr;
 	}
 	return -ENOENT;
+}
+
+int attribute_find(struct text name)
+{
+	return attribute_find_near(name, 0);
 }
 
 __u32 field_full(const struct field *f)

@@ -127,6 +127,9 @@ const struct attribute_info *attribute_info(enum attribute attr);
 /* -ENOENT if there is none of this name. */
 int attribute_find(struct text name);
 
+/* The same, quick if it is a likely one or stands soon after that. */
+int attribute_find_near(struct text name, int likely);
+
 static inline bool field_is_bytes(const struct field *f)
 {
 	return f->kind >= FIELD_MAC;

@@ -9,14 +9,11 @@
 #include "flag_text.h"
 #include "geneve_text.h"
 
-#define BLANKS " \t\r\n"
-
 /* What is being parsed, for refusals: "ipv4 ttl", "in_port". */
 struct label {
 	char text[64];
 };
 
-/* Made for every value, so without the printf family. */
 static struct label label_of(const struct field_reader *r, const struct field *f, const char *part)
 {
 	struct label l;
@@ -26,6 +23,15 @@ static struct label label_of(const struct field_reader *r, const struct field *f
 		end = stpcpy(stpcpy(end, " "), f->name);
 	stpcpy(end, part);
 	return l;
+}
+
+/* Only a refusal needs the label. */
+static int labelled_number(const struct field_reader *r, const struct field *f, const char *part, struct text t,
+			   __u64 max, __u64 *number)
+{
+	if (!number_scan(t, max, number))
+		return 0;
+	return number_parse(t, label_of(r, f, part).text, max, number, r->e);
 }
 
 /* One value of a field that is being parsed; mask is NULL where there is none. */
@@ -52,10 +58,12 @@ static int bytes_parse(const struct field *f, struct text t, __u8 *bytes)
 
 static void prefix_mask(__u8 *bytes, unsigned int size, unsigned int bits)
 {
-	unsigned int i;
+	unsigned int whole = bits / 8;
 
-	for (i = 0; i < size; i++)
-		bytes[i] = bits >= 8 * (i + 1) ? 0xff : bits <= 8 * i ? 0 : 0xff << (8 * (i + 1) - bits);
+	memset(bytes, 0, size);
+	memset(bytes, 0xff, whole);
+	if (whole < size)
+		bytes[whole] = 0xff00 >> bits % 8;
 }
 
 static const char *bytes_form(const struct field *f)
@@ -83,7 +91,7 @@ static int bytes_value_parse(struct field_reader *r, struct reading *g)
 		return error_set(r->e, EINVAL, "%s: '%s' is not %s", label_of(r, f, "").text, text_quote(g->value).text,
 				 bytes_form(f));
 	if (g->mask && has_prefix && number_like(*g->mask)) {
-		err = number_parse(*g->mask, label_of(r, f, " mask").text, bits, &bits, r->e);
+		err = labelled_number(r, f, " mask", *g->mask, bits, &bits);
 		if (err)
 			return err;
 	} else if (g->mask) {
@@ -107,7 +115,7 @@ static int number_mask_parse(struct field_reader *r, struct reading *g)
 	g->m.number = full;
 	if (!g->mask)
 		return 0;
-	err = number_parse(*g->mask, label_of(r, f, " mask").text, max, &number, r->e);
+	err = labelled_number(r, f, " mask", *g->mask, max, &number);
 	if (err)
 		return err;
 	if (f->undivided && number && number != full)
@@ -120,7 +128,7 @@ static int number_mask_parse(struct field_reader *r, struct reading *g)
 static int number_value_parse(struct field_reader *r, struct reading *g)
 {
 	__u64 number;
-	int err = number_parse(g->value, label_of(r, g->f, "").text, field_full(g->f), &number, r->e);
+	int err = labelled_number(r, g->f, "", g->value, field_full(g->f), &number);
 
 	if (err)
 		return err;
@@ -131,8 +139,13 @@ static int number_value_parse(struct field_reader *r, struct reading *g)
 /* Only 16 of the mask's bits are the port's: a wild one is 1/0xffff0000 where Open vSwitch prints it. */
 static int port_value_parse(struct field_reader *r, struct reading *g)
 {
-	int err = port_parse(g->value, label_of(r, g->f, "").text, r->names, &g->v.number, r->e);
+	__u64 number;
+	int err = 0;
 
+	if (!number_scan(g->value, PORTS_MAX - 1, &number))
+		g->v.number = number;
+	else
+		err = port_parse(g->value, label_of(r, g->f, "").text, r->names, &g->v.number, r->e);
 	return err ? err : number_mask_parse(r, g);
 }
 
@@ -205,11 +218,11 @@ int field_parse(struct field_reader *r, const struct field *f, unsigned int entr
 		[FIELD_IPV6] = bytes_value_parse,      [FIELD_LONG] = bytes_value_parse,
 	};
 	struct reading g = { .f = f };
-	bool masked = text_cspan(t, "/") < t.len;
 	int err;
 
-	g.value = text_take(&t, "/");
-	g.mask = masked ? &t : NULL;
+	g.value = (struct text){ t.at, text_until(t, TEXT_SLASH) };
+	g.mask = g.value.len < t.len ? &t : NULL;
+	t = text_from(t, g.value.len + !!g.mask);
 	if (!g.value.len)
 		return error_set(r->e, EINVAL, "%s: a value is missing", label_of(r, f, "").text);
 	err = parsers[f->kind](r, &g);
@@ -229,11 +242,9 @@ static __u32 member_bits(const struct field *f)
 /* The field of those given already that is this one or has bits of it, as tci has of vid. */
 static const struct field *given_before(const struct field *fields, unsigned int given, const struct field *f)
 {
-	const struct field *g;
+	for (; given; given &= given - 1) {
+		const struct field *g = &fields[__builtin_ctz(given)];
 
-	for (g = fields; g->size; g++) {
-		if (!(given & 1u << (g - fields)))
-			continue;
 		if (g == f || (g->offset == f->offset && member_bits(g) & member_bits(f)))
 			return g;
 	}
@@ -297,11 +308,13 @@ static struct text field_take(struct text *body, bool *more)
 {
 	unsigned int depth = 0;
 	struct text field = *body;
-	size_t i;
+	size_t i = text_until(*body, TEXT_COMMA | TEXT_OPEN | TEXT_CLOSE);
 
-	for (i = 0; i < body->len && (body->at[i] != ',' || depth); i++) {
+	while (i < body->len && (body->at[i] != ',' || depth)) {
 		depth += body->at[i] == '(';
 		depth -= body->at[i] == ')' && depth;
+		i++;
+		i += text_until(text_from(*body, i), TEXT_COMMA | TEXT_OPEN | TEXT_CLOSE);
 	}
 	field.len = i;
 	*more = i < body->len;
@@ -316,10 +329,11 @@ static int list_parse(struct field_reader *r, const struct field *fields, struct
 	int err = 0;
 
 	while (!err && more) {
-		struct text value = field_take(&body, &more), name = { value.at, text_cspan(value, "=(") };
+		struct text value = field_take(&body, &more),
+			    name = { value.at, text_until(value, TEXT_EQUALS | TEXT_OPEN) };
 		const struct field *f = field_find(fields, name);
 
-		body = text_from(body, text_span(body, BLANKS));
+		body = text_from(body, text_run(body, TEXT_BLANK));
 		value = text_from(value, name.len);
 		if (!f)
 			return error_set(r->e, EINVAL, "%s%s: unknown field '%s'", attribute_info(r->attr)->name,

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "field.h"
+#include "mask_table.h"
 #include "match_text.h"
 
 /* Types below are lengths of IEEE 802.3 frames. */
@@ -140,9 +141,13 @@ static int attribute_check(const struct rules *r, unsigned int depth, enum attri
 	};
 	const struct attribute_info *a = attribute_info(attr);
 	const struct match_level *l = &r->t->level[a->flags & ATTR_OF_PAYLOAD ? r->tags : depth];
-	bool matched = is_matched(r->t, depth, attr);
+	bool matched;
 	int err;
 
+	/* Whether something of it is matched makes no difference then. */
+	if (!own[attr] && attribute_applies(l, attr))
+		return 0;
+	matched = is_matched(r->t, depth, attr);
 	if (!matched && a->flags & ATTR_REFINES)
 		return 0;
 	err = eth_type_needed(l, attr, matched, r->e);
@@ -205,7 +210,7 @@ static bool is_tagged(const struct match_text *t, unsigned int depth)
 static int level_check(const struct rules *r, unsigned int depth)
 {
 	struct match_level *l = &r->t->level[depth];
-	enum attribute attr;
+	__u64 left;
 	int err;
 
 	if (depth == MATCH_TAGS_MAX && is_present(l, ATTR_VLAN))
@@ -213,20 +218,21 @@ static int level_check(const struct rules *r, unsigned int depth)
 	if (l->mask.in_port)
 		l->mask.in_port = 0xffff;
 	err = depth < r->tags ? tag_check(r, depth) : eth_type_check(l, r->e);
-	for (attr = 0; !err && attr < ATTRIBUTES; attr++) {
-		if (is_present(l, attr))
-			err = attribute_check(r, depth, attr);
-	}
+	for (left = l->present; !err && left; left &= left - 1)
+		err = attribute_check(r, depth, __builtin_ctzll(left));
 	return err;
 }
 
 static void key_or(struct flow_key *to, const struct flow_key *from)
 {
-	__u8 *t = (__u8 *)to;
+	__u64 words[KEY_WORDS], more[KEY_WORDS];
 	size_t i;
 
-	for (i = 0; i < sizeof(*to); i++)
-		t[i] |= ((const __u8 *)from)[i];
+	memcpy(words, to, sizeof(words));
+	memcpy(more, from, sizeof(more));
+	for (i = 0; i < KEY_WORDS; i++)
+		words[i] |= more[i];
+	memcpy(to, words, sizeof(words));
 }
 
 static void tag_move(struct flow_key *k, unsigned int depth)
@@ -264,7 +270,6 @@ static __u64 foreign_matched(const struct match_text *t)
 static void levels_join(const struct rules *r, struct match *m)
 {
 	unsigned int depth;
-	size_t i;
 
 	for (depth = 0; depth <= r->tags; depth++) {
 		struct match_level *l = &r->t->level[depth];
@@ -282,8 +287,7 @@ static void levels_join(const struct rules *r, struct match *m)
 		m->mask.vlan_tci_be = 0xffff;
 	if (r->tags == 1)
 		m->mask.cvlan_tci_be = 0xffff;
-	for (i = 0; i < sizeof(m->key); i++)
-		((__u8 *)&m->key)[i] &= ((const __u8 *)&m->mask)[i];
+	key_apply_mask(&m->key, &m->key, &m->mask);
 }
 
 int match_text_check(struct match_text *t, struct match *m, struct error *e)

@@ -16,6 +16,7 @@ struct parser {
 	const struct port_names *names;
 	struct error *e;
 	struct match_text *text;
+	int next; /* the attribute that is likely to follow, since most texts have them in the order of the table */
 };
 
 static __u64 attr_bit(enum attribute attr)
@@ -59,23 +60,13 @@ static bool given_before(const struct parser *p, unsigned int depth, enum attrib
 	return given & attr_bit(attr);
 }
 
-static size_t name_length(struct text t)
-{
-	size_t n = 0;
-
-	while (n < t.len &&
-	       ((t.at[n] >= 'a' && t.at[n] <= 'z') || (t.at[n] >= '0' && t.at[n] <= '9') || t.at[n] == '_'))
-		n++;
-	return n;
-}
-
 /* Takes one attribute from the beginning of t. */
 static int attr_parse(struct parser *p, unsigned int depth, struct text *t)
 {
-	struct text name = { t->at, name_length(*t) };
+	struct text name = { t->at, text_run(*t, TEXT_WORD) };
 	struct text rest = text_from(*t, name.len);
 	long len = text_enclosed(rest);
-	int attr = attribute_find(name);
+	int attr = attribute_find_near(name, p->next);
 
 	if (!name.len)
 		return error_set(p->e, EINVAL, "flow: unexpected '%s'", text_quote(*t).text);
@@ -88,6 +79,7 @@ static int attr_parse(struct parser *p, unsigned int depth, struct text *t)
 		return error_set(p->e, EINVAL, "%s: '(' is never closed", attribute_info(attr)->name);
 	if (given_before(p, depth, attr))
 		return error_set(p->e, EINVAL, "%s: is given twice", attribute_info(attr)->name);
+	p->next = attr + 1;
 	p->text->level[depth].present |= attr_bit(attr);
 	p->text->foreign |= attribute_info(attr)->why_not ? attr_bit(attr) : 0;
 	*t = text_from(rest, len + 2);
@@ -100,7 +92,7 @@ static int attrs_parse(struct parser *p, unsigned int depth, struct text t)
 	for (;;) {
 		int err;
 
-		t = text_from(t, text_span(t, "," BLANKS));
+		t = text_from(t, text_run(t, TEXT_COMMA | TEXT_BLANK));
 		if (!t.len)
 			return 0;
 		err = attr_parse(p, depth, &t);
@@ -113,7 +105,7 @@ static int ufid_take(struct text *t, struct match_text *text, struct error *e)
 {
 	struct text uuid;
 
-	*t = text_from(*t, text_span(*t, BLANKS));
+	*t = text_from(*t, text_run(*t, TEXT_BLANK));
 	if (!text_starts(*t, "ufid:"))
 		return 0;
 	*t = text_from(*t, strlen("ufid:"));

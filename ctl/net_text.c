@@ -14,15 +14,23 @@
 static const char *const tcp_flag_names[] = { "fin", "syn", "rst", "psh",   "ack",   "urg",
 					      "ece", "cwr", "ns",  "[200]", "[400]", "[800]" };
 
+/* clang-format off */
+const __u8 text_classes[256] = {
+	[' '] = TEXT_BLANK, ['\t'] = TEXT_BLANK, ['\r'] = TEXT_BLANK, ['\n'] = TEXT_BLANK,
+	[','] = TEXT_COMMA, ['('] = TEXT_OPEN, [')'] = TEXT_CLOSE, ['/'] = TEXT_SLASH, ['='] = TEXT_EQUALS,
+	['0' ... '9'] = TEXT_WORD | TEXT_DIGIT, ['a' ... 'z'] = TEXT_WORD, ['_'] = TEXT_WORD,
+};
+/* clang-format on */
+
 long text_enclosed(struct text t)
 {
 	long depth = 0;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < t.len; i++) {
-		if (t.at[i] == '(')
-			depth++;
-		else if (t.at[i] == ')' && --depth == 0)
+	for (i = text_until(t, TEXT_OPEN | TEXT_CLOSE); i < t.len;
+	     i += 1 + text_until(text_from(t, i + 1), TEXT_OPEN | TEXT_CLOSE)) {
+		depth += t.at[i] == '(' ? 1 : -1;
+		if (depth == 0 && t.at[i] == ')')
 			return i - 1;
 	}
 	return -1;
@@ -51,6 +59,17 @@ static int digit_value(char c)
 	return -1;
 }
 
+static bool all_hex(struct text t)
+{
+	size_t i;
+
+	for (i = 0; i < t.len; i++) {
+		if (digit_value(t.at[i]) < 0)
+			return false;
+	}
+	return true;
+}
+
 static bool has_hex_prefix(struct text t)
 {
 	return t.len > 2 && t.at[0] == '0' && (t.at[1] == 'x' || t.at[1] == 'X');
@@ -61,7 +80,29 @@ bool number_like(struct text t)
 	bool hex = has_hex_prefix(t);
 	struct text digits = text_from(t, hex ? 2 : 0);
 
-	return digits.len && text_span(digits, hex ? "0123456789abcdefABCDEF" : "0123456789") == digits.len;
+	return digits.len && (hex ? all_hex(digits) : text_run(digits, TEXT_DIGIT) == digits.len);
+}
+
+int number_scan(struct text t, __u64 max, __u64 *number)
+{
+	bool hex = has_hex_prefix(t);
+	__u64 value = 0;
+	size_t i = hex ? 2 : 0;
+
+	/* So few digits do not overflow, in either base. */
+	if (t.len == 0 || t.len - i > 15 || (!hex && t.len > 1 && t.at[0] == '0'))
+		return -EINVAL;
+	for (; i < t.len; i++) {
+		int digit = digit_value(t.at[i]);
+
+		if (digit < 0 || (!hex && digit > 9))
+			return -EINVAL;
+		value = value * (hex ? 16 : 10) + digit;
+	}
+	if (value > max)
+		return -EINVAL;
+	*number = value;
+	return 0;
 }
 
 int number_parse(struct text t, const char *what, __u64 max, __u64 *number, struct error *e)
@@ -70,6 +111,8 @@ int number_parse(struct text t, const char *what, __u64 max, __u64 *number, stru
 	__u64 value = 0;
 	size_t i;
 
+	if (!number_scan(t, max, number))
+		return 0;
 	if (!number_like(t))
 		return error_set(e, EINVAL, "%s: '%s' is not a number from 0 to %llu", what, text_quote(t).text, max);
 	if (base == 10 && t.len > 1 && t.at[0] == '0')
@@ -118,8 +161,7 @@ int mac_parse(struct text t, __u8 mac[6])
 		bool last = i == 5, cut = text_cspan(t, ":") < t.len;
 		struct text octet = text_take(&t, ":");
 
-		if (cut == last || octet.len < 1 || octet.len > 2 ||
-		    text_span(octet, "0123456789abcdefABCDEF") != octet.len)
+		if (cut == last || octet.len < 1 || octet.len > 2 || !all_hex(octet))
 			return -EINVAL;
 		mac[i] = octet.len == 1 ? digit_value(octet.at[0])
 					: digit_value(octet.at[0]) << 4 | digit_value(octet.at[1]);
@@ -127,7 +169,28 @@ int mac_parse(struct text t, __u8 mac[6])
 	return 0;
 }
 
-static int ip_parse(int family, struct text t, __u8 *ip)
+int ipv4_parse(struct text t, __u8 ip[4])
+{
+	__u8 octets[4];
+	size_t n;
+
+	for (n = 0; n < 4; n++) {
+		size_t len = text_run(t, TEXT_DIGIT);
+		__u64 octet;
+
+		if (number_scan((struct text){ t.at, len }, 255, &octet) ||
+		    (n < 3 && (len == t.len || t.at[len] != '.')))
+			return -EINVAL;
+		octets[n] = octet;
+		t = text_from(t, len + (n < 3));
+	}
+	if (t.len)
+		return -EINVAL;
+	memcpy(ip, octets, sizeof(octets));
+	return 0;
+}
+
+int ipv6_parse(struct text t, __u8 ip[16])
 {
 	char string[IP_TEXT_SIZE];
 
@@ -135,17 +198,7 @@ static int ip_parse(int family, struct text t, __u8 *ip)
 		return -EINVAL;
 	memcpy(string, t.at, t.len);
 	string[t.len] = '\0';
-	return inet_pton(family, string, ip) == 1 ? 0 : -EINVAL;
-}
-
-int ipv4_parse(struct text t, __u8 ip[4])
-{
-	return ip_parse(AF_INET, t, ip);
-}
-
-int ipv6_parse(struct text t, __u8 ip[16])
-{
-	return ip_parse(AF_INET6, t, ip);
+	return inet_pton(AF_INET6, string, ip) == 1 ? 0 : -EINVAL;
 }
 
 int uuid_parse(struct text t, __u8 uuid[16])

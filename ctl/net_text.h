@@ -93,6 +93,42 @@ static inline size_t text_cspan(struct text t, const char *reject)
 	return n;
 }
 
+/*
+ * Sets of characters that are asked for at every few bytes of a file of flows: a look into a table instead of a loop over
+ * the set.
+ */
+enum {
+	TEXT_BLANK = 1 << 0,
+	TEXT_COMMA = 1 << 1,
+	TEXT_OPEN = 1 << 2,
+	TEXT_CLOSE = 1 << 3,
+	TEXT_SLASH = 1 << 4,
+	TEXT_EQUALS = 1 << 5,
+	TEXT_WORD = 1 << 6, /* a to z, 0 to 9 and _, of which names of attributes are made */
+	TEXT_DIGIT = 1 << 7,
+};
+
+extern const __u8 text_classes[256];
+
+/* text_span() and text_cspan() of such sets. */
+static inline size_t text_run(struct text t, unsigned int accept)
+{
+	size_t n = 0;
+
+	while (n < t.len && text_classes[(unsigned char)t.at[n]] & accept)
+		n++;
+	return n;
+}
+
+static inline size_t text_until(struct text t, unsigned int reject)
+{
+	size_t n = 0;
+
+	while (n < t.len && !(text_classes[(unsigned char)t.at[n]] & reject))
+		n++;
+	return n;
+}
+
 /* Takes what stands before the first of the delimiters, and that delimiter; all of it where there is none. */
 static inline struct text text_take(struct text *t, const char *delimiters)
 {
@@ -110,6 +146,9 @@ struct quoted text_quote(struct text t);
 
 /* Decimal or 0x; what names the number in the refusal.  A leading zero is refused: others read it as octal. */
 int number_parse(struct text t, const char *what, __u64 max, __u64 *number, struct error *e);
+
+/* The same, with -EINVAL for all that is refused or is long: whoever wants the words asks number_parse(). */
+int number_scan(struct text t, __u64 max, __u64 *number);
 bool number_like(struct text t);
 
 /* A number of so many bytes, big endian: decimal up to 64 bits, or hexadecimal.  -EINVAL, also if it does not fit. */

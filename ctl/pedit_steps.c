@@ -19,9 +19,12 @@ struct write {
 
 int pedit_record_append(struct action_list *l, const struct flow_action *a, struct error *e)
 {
+	struct flow_action *to;
+
 	if (l->count == FLOW_ACTIONS_MAX)
 		return error_set(e, E2BIG, "more than %u records are not possible in one flow", FLOW_ACTIONS_MAX);
-	l->action[l->count++] = *a;
+	to = action_append(l, a->type, e);
+	*to = *a;
 	return 0;
 }
 

@@ -100,7 +100,8 @@ static void forms_are_taken(void **state)
 		if (!taken[i][2])
 			continue;
 		assert_int_equal(actions_parse(taken[i][2], &names, &l, &e), 0);
-		assert_memory_equal(&l, &f.actions, sizeof(l));
+		assert_int_equal(l.count, f.actions.count);
+		assert_memory_equal(l.action, f.actions.action, (l.count + 1) * sizeof(l.action[0]));
 	}
 }
 
