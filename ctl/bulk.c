@@ -15,6 +15,8 @@
 #define BLANKS	  " \t\r\n"
 #define READ_SIZE 65536
 
+#define SAMPLE_SIZE 65536 /* to guess the number of lines from */
+
 /* Cuts the first word off; what is left has no blanks in front or behind. */
 static char *cut_word(char **rest)
 {
@@ -43,6 +45,7 @@ static int read_all(int fd, char **whole, size_t *size)
 
 	*size = 0;
 	*whole = malloc(room);
+	prefer_huge_pages(*whole, room);
 	while (*whole) {
 		ssize_t n = read(fd, *whole + *size, room - *size - 1);
 		char *grown;
@@ -151,6 +154,17 @@ unsigned long bulk_lines(const struct bulk *b)
 	for (; (end = strchr(line, '\n')); line = end + 1)
 		n++;
 	return n + !!*line;
+}
+
+unsigned long bulk_lines_about(const struct bulk *b)
+{
+	size_t sample = b->size < SAMPLE_SIZE ? b->size : SAMPLE_SIZE, lines = 1;
+
+	if (b->flows)
+		return json_array_size(b->flows);
+	for (size_t i = 0; i < sample; i++)
+		lines += b->whole[i] == '\n';
+	return sample ? lines * (b->size / sample) : 0;
 }
 
 void bulk_end(struct bulk *b)

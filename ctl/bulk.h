@@ -52,4 +52,7 @@ bool bulk_next(struct bulk *b, struct bulk_line *line);
 /* How many lines the file has, or flows if it is JSON; before the first bulk_next(). */
 unsigned long bulk_lines(const struct bulk *b);
 
+/* About as many, without reading all of it. */
+unsigned long bulk_lines_about(const struct bulk *b);
+
 void bulk_end(struct bulk *b);

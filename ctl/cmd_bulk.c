@@ -154,6 +154,13 @@ static int sum_up(struct cmd *c, const struct bulk_run *r, struct error *e)
 			 (uint64_t)(r->done[BULK_ADD] + r->done[BULK_MODIFY] + r->done[BULK_DELETE]));
 }
 
+static void expect(struct dp *dp, unsigned long flows)
+{
+	__u32 room = dp->info->max_flows - dp->info->flows;
+
+	dp->expected = flows < room ? flows : room;
+}
+
 static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum bulk_verb verb, struct error *e)
 {
 	struct bulk b = { .verb = verb };
@@ -166,6 +173,8 @@ static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum b
 		r.progress.total = r.progress.out ? bulk_lines(&b) : 0;
 	if (!err)
 		err = session_open(dp_name, DP_WRITE, &r.dp, e);
+	if (!err && verb == BULK_ADD)
+		expect(r.dp, bulk_lines_about(&b));
 	if (!err && c->reactive)
 		r.dp->origin = FLOW_REACTIVE;
 	if (!err)

@@ -76,6 +76,7 @@ struct dp {
 	__u32 ufid_scans;
 	struct overlap *overlap; /* NULL unless overlap_begin() */
 	struct flow_bulk *bulk;	 /* NULL unless flow_bulk_begin() */
+	__u32 expected;		 /* flows that a command may be about to add; a guess */
 	struct dp_swap *swaps;	 /* whose grace periods dp_close() waits for */
 };
 
@@ -145,7 +146,13 @@ int dp_list(char ***names, size_t *count, struct error *e);
 int dp_check_name(const char *name, struct error *e);
 
 /* Page n of a kind; for stats a table of cpu_ids * PAGE_SLOTS.  NULL if it does not exist or cannot be mapped. */
-void *dp_page(struct dp *dp, enum dp_pages kind, __u32 n);
+void *dp_map_page(struct dp *dp, enum dp_pages kind, __u32 n);
+
+/* Mostly it is mapped already, and this is asked several times for each flow. */
+static inline void *dp_page(struct dp *dp, enum dp_pages kind, __u32 n)
+{
+	return n < ACTION_PAGES_MAX && dp->pages[kind][n] ? dp->pages[kind][n] : dp_map_page(dp, kind, n);
+}
 
 /* Makes the next flow page with its statistics, or the next action page. */
 int dp_add_flow_page(struct dp *dp, struct error *e);

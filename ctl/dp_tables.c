@@ -13,7 +13,7 @@
 #include "slots.h"
 #include "util.h"
 
-void *dp_page(struct dp *dp, enum dp_pages kind, __u32 n)
+void *dp_map_page(struct dp *dp, enum dp_pages kind, __u32 n)
 {
 	static const enum dp_map outer[] = { DP_MAP_FLOW_PAGES, DP_MAP_ACTION_PAGES, DP_MAP_STATS_PAGES };
 	CLEANUP_FD int fd = -1;

@@ -22,27 +22,38 @@ static void set_bits(struct dp *dp, __u64 filter, __u64 hash)
 	__atomic_store_n(word, *word | filter_bits(hash), __ATOMIC_RELAXED);
 }
 
-int filter_reserve(struct dp *dp, __u32 n, struct error *e)
+bool filter_has_room(const struct dp *dp, __u32 n)
 {
 	const struct datapath *info = dp->info;
 	__u32 words = words_in_use(info);
 
-	if (!words || words == info->filter_words_max ||
-	    info->filter_flows + n <= words * (WORD_BITS / FILTER_BITS_PER_FLOW))
-		return 0;
-	return filter_rebuild(dp, n, e);
+	return !words || words == info->filter_words_max ||
+	       info->filter_flows + n <= words * (WORD_BITS / FILTER_BITS_PER_FLOW);
+}
+
+int filter_reserve(struct dp *dp, __u32 n, struct error *e)
+{
+	return filter_has_room(dp, n) ? 0 : filter_rebuild(dp, n, e);
+}
+
+void filter_set(struct dp *dp, __u64 hash, __u64 later)
+{
+	struct datapath *info = dp->info;
+
+	if (!info->filter)
+		return;
+	__builtin_prefetch(&dp->filter[filter_word(later, info->filter)], 1);
+	set_bits(dp, info->filter, hash);
+	info->filter_flows++;
 }
 
 int filter_add(struct dp *dp, __u64 hash, struct error *e)
 {
-	struct datapath *info = dp->info;
 	int err = filter_reserve(dp, 1, e);
 
-	if (err || !info->filter)
-		return err;
-	set_bits(dp, info->filter, hash);
-	info->filter_flows++;
-	return 0;
+	if (!err)
+		filter_set(dp, hash, hash);
+	return err;
 }
 
 int filter_rebuild(struct dp *dp, __u32 more, struct error *e)

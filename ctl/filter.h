@@ -12,6 +12,10 @@
 /* Before a flow is published under this hash; makes the filter larger when it has got too full. */
 int filter_add(struct dp *dp, __u64 hash, struct error *e);
 
+/* The two halves of that, for many flows: room for so many more (filter_reserve() makes it), and a hash for which there is. */
+bool filter_has_room(const struct dp *dp, __u32 n);
+void filter_set(struct dp *dp, __u64 hash, __u64 later); /* later: another that is soon to be set */
+
 /* Makes room for so many more hashes at once: filter_add() will not make the filter anew in between. */
 int filter_reserve(struct dp *dp, __u32 n, struct error *e);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "filter.h"
+#include "flow_hash.h"
 #include "flow_table.h"
 #include "mask_table.h"
 #include "slots.h"
@@ -19,6 +21,7 @@ enum {
 	QUEUE = 4096,
 	MASK_HINTS = 1024,
 	RANDOM_BYTES = 4096,
+	PREFETCH = 16, /* words of the filter ahead */
 };
 
 /* Open addressing by the hash's low bits, which are as random as the others. */
@@ -38,6 +41,7 @@ struct flow_bulk {
 	__u64 hash[QUEUE];
 	__u32 slot[QUEUE];
 	__u16 mask_hint[MASK_HINTS]; /* mask ids by a hash of the mask: guesses */
+	__u32 last_mask;	     /* that was found, and is mostly asked for again at once */
 	__u8 random[RANDOM_BYTES];
 	__u32 random_left;
 };
@@ -76,13 +80,14 @@ static void put(struct dp *dp, struct index *index, __u32 slot)
 static struct index *build(struct dp *dp)
 {
 	struct index *index;
-	__u32 size = SIZE_MIN;
+	__u32 size = SIZE_MIN, flows = dp->info->flows + 1;
 
-	while (size < 4 * (dp->info->flows + 1))
+	while (size < 4 * flows || size < 2 * (flows + dp->expected))
 		size *= 2;
 	index = calloc(1, sizeof(*index) + size * sizeof(index->place[0]));
 	if (!index)
 		return NULL;
+	prefer_huge_pages(index, size * sizeof(index->place[0]));
 	index->size = size;
 	for (__u32 slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1))
 		put(dp, index, slot);
@@ -125,6 +130,8 @@ static int publish_alone(struct dp *dp, __u32 slot, struct error *e)
 {
 	int err = flow_bulk_flush(dp, e);
 
+	if (!err)
+		err = filter_add(dp, dp_flow(dp, slot)->hash, e);
 	if (!err && bpf_map_update_elem(dp->map_fd[DP_MAP_FLOWS], &dp_flow(dp, slot)->hash, &slot, BPF_NOEXIST))
 		err = error_set(e, errno, "flow table of %s: no room (%s)", dp->name, strerror(errno));
 	return err;
@@ -133,8 +140,12 @@ static int publish_alone(struct dp *dp, __u32 slot, struct error *e)
 int flow_bulk_publish(struct dp *dp, __u32 slot, struct error *e)
 {
 	struct flow_bulk *b = dp->bulk;
-	int err = b->queued == QUEUE ? flow_bulk_flush(dp, e) : 0;
+	int err = 0;
 
+	if (b->queued == QUEUE || !filter_has_room(dp, b->queued + 1))
+		err = flow_bulk_flush(dp, e);
+	if (!err)
+		err = filter_reserve(dp, 1, e);
 	if (err)
 		return err;
 	if (2 * b->index->used < b->index->size) {
@@ -174,6 +185,9 @@ int flow_bulk_flush(struct dp *dp, struct error *e)
 	if (!queued)
 		return 0;
 	b->queued = 0;
+	/* All in a row, so that the words come from memory side by side; before packets can find the flows. */
+	for (__u32 i = 0; i < queued; i++)
+		filter_set(dp, b->hash[i], b->hash[i + PREFETCH < queued ? i + PREFETCH : i]);
 	if (!bpf_map_update_batch(dp->map_fd[DP_MAP_FLOWS], b->hash, b->slot, &done, &opts))
 		return 0;
 	return publish_rest(dp, done < queued ? done : 0, queued, e);
@@ -181,29 +195,31 @@ int flow_bulk_flush(struct dp *dp, struct error *e)
 
 __u32 flow_bulk_mask(struct dp *dp, const struct flow_key *mask)
 {
-	const __u64 *words = (const __u64 *)mask;
-	__u64 hash = 0;
+	struct flow_bulk *b = dp->bulk;
 	__u16 *hint;
 	__u32 id;
 
-	if (!dp->bulk)
+	if (!b)
 		return mask_find(dp->masks, MASKS_MAX, mask);
-	for (int i = 0; i < KEY_WORDS; i++)
-		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ULL, hash ^= hash >> 32;
-	hint = &dp->bulk->mask_hint[hash % MASK_HINTS];
-	if (mask_is(&dp->masks[*hint], mask))
-		return *hint;
-	id = mask_find(dp->masks, MASKS_MAX, mask);
+	if (mask_is(&dp->masks[b->last_mask], mask))
+		return b->last_mask;
+	hint = &b->mask_hint[flow_hash((const __u64 *)mask, (const __u64 *)mask, KEY_WORDS, 0) % MASK_HINTS];
+	id = *hint;
+	if (!mask_is(&dp->masks[id], mask))
+		id = mask_find(dp->masks, MASKS_MAX, mask);
 	if (id != MASK_NONE)
-		*hint = id;
+		b->last_mask = *hint = id;
 	return id;
 }
 
-/* Early in boot it could block; never short for so few bytes otherwise (getrandom(2)). */
+/* Early in boot it could block; a signal may cut more than 256 bytes short. */
 static void random_bytes(void *out, size_t size)
 {
-	while (getrandom(out, size, 0) < 0)
-		;
+	for (size_t done = 0; done < size;) {
+		ssize_t n = getrandom((char *)out + done, size - done, 0);
+
+		done += n > 0 ? n : 0;
+	}
 }
 
 void flow_bulk_random(struct dp *dp, void *out, size_t size)
@@ -215,9 +231,8 @@ void flow_bulk_random(struct dp *dp, void *out, size_t size)
 		return;
 	}
 	if (b->random_left < size) {
-		/* Up to 256 bytes are never cut short by a signal. */
-		for (b->random_left = 0; b->random_left < RANDOM_BYTES; b->random_left += 256)
-			random_bytes(b->random + b->random_left, 256);
+		random_bytes(b->random, sizeof(b->random));
+		b->random_left = sizeof(b->random);
 	}
 	b->random_left -= size;
 	memcpy(out, b->random + b->random_left, size);

@@ -306,13 +306,12 @@ static int publish_flow(struct dp *dp, __u32 slot, struct mask_info *mask, struc
 		int err;
 
 		flow->hash = mask_hash(&mask->mask, &flow->key);
-		err = filter_add(dp, flow->hash, e);
-		if (err)
-			return err;
 		if (flow_bulk_has_index(dp) && flow_bulk_find(dp, flow->hash, &other))
 			return flow_bulk_publish(dp, slot, e);
 		/* What it collides with has to be in the map to be found there. */
 		err = flow_bulk_flush(dp, e);
+		if (!err)
+			err = filter_add(dp, flow->hash, e);
 		if (err)
 			return err;
 		flow_bulk_forget(dp);

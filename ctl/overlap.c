@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "flow_bulk.h"
 #include "flow_table.h"
 #include "mask_table.h"
 #include "match_text.h"
@@ -69,7 +70,9 @@ static __u32 find(struct dp *dp, const struct contender *c)
 	/* Made once: after that it is there, or memory was short. */
 	if (o && ++o->scans == SCANS_BEFORE_INDEX)
 		o->index = overlap_index_make(dp, index_room());
-	return o && o->index ? overlap_index_find(o->index, c->key, c->mask, c->actions->action) : scan(dp, c);
+	if (!o || !o->index)
+		return scan(dp, c);
+	return overlap_index_find(o->index, c->key, c->mask, flow_bulk_mask(dp, c->mask), c->actions->action);
 }
 
 /* As dump-flows has it; a flow too long for a refusal goes by its UFID, which the commands take as well. */

@@ -6,6 +6,7 @@
 
 #include "flow_hash.h"
 #include "mask_table.h"
+#include "util.h"
 
 enum {
 	SIZE_MIN = 1024,
@@ -23,6 +24,7 @@ void overlap_filter_make(struct overlap_filter *f, const struct flow_key *always
 	f->always = *always;
 	f->words = mask_words(always);
 	f->word = aligned_alloc(LINE_WORDS * sizeof(*f->word), f->size * sizeof(*f->word));
+	prefer_huge_pages(f->word, f->size * sizeof(*f->word));
 	if (f->word)
 		memset(f->word, 0, f->size * sizeof(*f->word));
 	else

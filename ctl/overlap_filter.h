@@ -23,9 +23,13 @@ struct overlap_filter {
 void overlap_filter_make(struct overlap_filter *f, const struct flow_key *always, __u32 flows);
 void overlap_filter_end(struct overlap_filter *f);
 
+enum {
+	OVERLAP_FILTER_BITS = 64,
+};
+
 static inline __u64 overlap_filter_bit(__u32 mask_id)
 {
-	return 1ULL << mask_id % 64;
+	return 1ULL << mask_id % OVERLAP_FILTER_BITS;
 }
 
 /* A mask without one of the bits has flows that no value's word can stand for. */

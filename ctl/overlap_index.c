@@ -21,6 +21,8 @@ enum {
 	/* A mask's flows are searched so often before they are filed: that costs as much, and many pairs hardly meet. */
 	SEARCHES_PER_SET = 2,
 	SEARCHES_BY_NEW = 16,
+	/* The filter is made so much larger than it has to be, if as many flows are expected. */
+	FILTER_GROWTH = 16,
 	/* A check without the filter costs as much as adding so many flows to it. */
 	FILTERED_PER_CHECK = 64,
 	NO_PLACE = 0xffffffff,
@@ -49,8 +51,10 @@ struct overlap_index {
 	struct indexed_mask *mask[MASKS_MAX]; /* in no order */
 	__u32 mask_count;
 	struct indexed_mask *by_id[MASKS_MAX];
-	__u32 *place; /* by slot */
+	__u32 ids_end; /* no mask has an id from here on */
+	__u32 *place;  /* by slot */
 	__u32 place_size;
+	__u32 expected; /* flows that may come; a guess */
 	__u64 seed;
 	size_t room;
 	__u32 flows;
@@ -207,16 +211,10 @@ static struct indexed_mask *mask_make(struct overlap_index *x, struct dp *dp, __
 	m->free = NO_PLACE;
 	x->unfit |= !overlap_filter_fits(&x->filter, m->key);
 	x->by_id[id] = m;
+	if (x->ids_end <= id)
+		x->ids_end = id + 1;
 	x->mask[x->mask_count++] = m;
 	return m;
-}
-
-static struct indexed_mask *find_mask(struct overlap_index *x, const struct flow_key *mask)
-{
-	for (__u32 i = 0; i < x->mask_count; i++)
-		if (!memcmp(x->mask[i]->key, mask, sizeof(*mask)))
-			return x->mask[i];
-	return NULL;
 }
 
 /* Its id may be another mask's soon. */
@@ -258,11 +256,16 @@ static int claim_place(struct indexed_mask *m, __u32 *place)
 static void make_filter(struct overlap_index *x)
 {
 	struct flow_key always;
+	__u32 flows = FILTER_GROWTH * x->flows;
 
+	if (flows > x->flows + x->expected)
+		flows = x->flows + x->expected;
+	if (flows < 2 * x->flows)
+		flows = 2 * x->flows;
 	memset(&always, 0xff, sizeof(always));
 	for (__u32 i = 0; i < x->mask_count; i++)
 		key_apply_mask(&always, &always, x->mask[i]->key);
-	overlap_filter_make(&x->filter, &always, 2 * x->flows);
+	overlap_filter_make(&x->filter, &always, flows);
 	for (__u32 i = 0; i < x->mask_count; i++) {
 		const struct indexed_mask *m = x->mask[i];
 
@@ -415,11 +418,13 @@ static void list_suspects(struct overlap_index *x, struct search *q, const struc
 
 	x->check++;
 	x->checked = *q->key;
-	for (__u32 i = 0; i < x->mask_count; i++) {
-		struct indexed_mask *m = x->mask[i];
+	for (; may_be; may_be &= may_be - 1) {
+		for (__u32 id = __builtin_ctzll(may_be); id < x->ids_end; id += OVERLAP_FILTER_BITS) {
+			struct indexed_mask *m = x->by_id[id];
 
-		if (m != own && may_be & overlap_filter_bit(m->base.id) && !(m->only && m->only == q->class))
-			suspect_mask(x, q, m);
+			if (m && m != own && !(m->only && m->only == q->class))
+				suspect_mask(x, q, m);
+		}
 	}
 }
 
@@ -469,10 +474,10 @@ static void meet_all(struct overlap_index *x, struct overlap_meeting *meetings)
 }
 
 __u32 overlap_index_find(struct overlap_index *x, const struct flow_key *key, const struct flow_key *mask,
-			 const struct flow_action *actions)
+			 __u32 mask_id, const struct flow_action *actions)
 {
 	struct overlap_meeting meetings[MASKS_MAX];
-	struct indexed_mask *own = find_mask(x, mask);
+	struct indexed_mask *own = mask_id == MASK_NONE ? NULL : x->by_id[mask_id];
 	struct search q;
 
 	q.key = key;
@@ -496,6 +501,7 @@ struct overlap_index *overlap_index_make(struct dp *dp, size_t room)
 	if (!x)
 		return NULL;
 	x->room = room;
+	x->expected = dp->expected;
 	/* Secret, lest somebody who can name flows makes them collide; none (early in boot) is no other answer. */
 	if (getrandom(&x->seed, sizeof(x->seed), GRND_NONBLOCK) < 0)
 		x->seed = 0;

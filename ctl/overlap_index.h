@@ -18,9 +18,12 @@
 struct overlap_index *overlap_index_make(struct dp *dp, size_t room);
 void overlap_index_free(struct overlap_index *index);
 
-/* The slot of a flow that overlaps a match of this key and mask, of another mask, with other actions; SLOT_NONE. */
+/*
+ * The slot of a flow that overlaps a match of this key and mask, of another mask, with other actions; SLOT_NONE.  mask_id
+ * is MASK_NONE if the datapath has no such mask.
+ */
 __u32 overlap_index_find(struct overlap_index *index, const struct flow_key *key, const struct flow_key *mask,
-			 const struct flow_action *actions);
+			 __u32 mask_id, const struct flow_action *actions);
 
 /* -ENOMEM: the index no longer holds all flows. */
 int overlap_index_add(struct overlap_index *index, struct dp *dp, __u32 slot);

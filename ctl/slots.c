@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static __u32 claim_in_page(struct slot_page *page, __u32 n)
+static __u32 claim_in_page(struct slot_page *page, __u32 n, __u32 from)
 {
-	__u8 *at = page->state, *end = page->state + PAGE_SLOTS;
+	__u8 *at = page->state + from, *end = page->state + PAGE_SLOTS;
 
 	while ((at = memchr(at, SLOT_FREE, end - at))) {
 		__u32 run = 1;
@@ -26,7 +26,7 @@ static __u32 claim_in_page(struct slot_page *page, __u32 n)
 __u32 slots_claim(struct slot_page *pages, __u32 page_count, __u32 n, __u32 from)
 {
 	for (__u32 i = from >> PAGE_SHIFT; i < page_count; i++) {
-		__u32 at = claim_in_page(&pages[i], n);
+		__u32 at = claim_in_page(&pages[i], n, i == from >> PAGE_SHIFT ? from & (PAGE_SLOTS - 1) : 0);
 
 		if (at != SLOT_NONE)
 			return i << PAGE_SHIFT | at;

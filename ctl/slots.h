@@ -11,7 +11,7 @@
 
 /*
  * The first of n free slots in one page, all marked used; SLOT_NONE if there is no such run.  n: 1 to PAGE_SLOTS.
- * The search begins in the page of slot `from`.
+ * The search begins at slot `from`.
  */
 __u32 slots_claim(struct slot_page *pages, __u32 page_count, __u32 n, __u32 from);
 

@@ -319,7 +319,8 @@ static void check_answers(const struct match *m, const struct action_list *list,
 	bool expected = any_conflict(m, list);
 	struct overlap *kept = dp.overlap;
 	struct error e = { "" };
-	__u32 found = overlap_index_find(side_index, &m->key, &m->mask, list->action);
+	__u32 found = overlap_index_find(side_index, &m->key, &m->mask, mask_find(dp.masks, MASKS_MAX, &m->mask),
+					 list->action);
 
 	assert_int_equal(found != SLOT_NONE, expected);
 	if (found != SLOT_NONE)
