@@ -78,8 +78,7 @@ static bool write_join(struct write *w, const struct flow_action *key)
 {
 	int offset = key->pedit_key.offset, last = last_offset(w), first = w->offset;
 
-	if (!w->words || w->base != key->key.base || may_move_base(w->base, first) ||
-	    may_straddle(w->base, first))
+	if (!w->words || w->base != key->key.base || may_move_base(w->base, first) || may_straddle(w->base, first))
 		return false;
 	if (always_there(w->base, offset) && always_there(w->base, first) && always_there(w->base, last)) {
 		first = offset < first ? offset : first;
