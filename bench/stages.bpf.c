@@ -25,7 +25,7 @@ enum stage {
 
 static __always_inline int work(struct __sk_buff *skb, struct cpu_state *cpu, __u32 in_port, enum stage last)
 {
-	struct lookup l = { .key = &cpu->key, .state = cpu, .cpu = bpf_get_smp_processor_id() };
+	struct lookup l = { .state = cpu, .cpu = bpf_get_smp_processor_id() };
 	__u32 zero = 0;
 
 	if (last < STAGE_KEY)

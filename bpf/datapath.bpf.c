@@ -28,7 +28,7 @@ char LICENSE[] SEC("license") = "GPL";
 
 static __always_inline int switch_frame(struct __sk_buff *skb, struct cpu_state *cpu, __u32 in_port)
 {
-	struct lookup l = { .key = &cpu->key, .state = cpu, .cpu = bpf_get_smp_processor_id() };
+	struct lookup l = { .state = cpu, .cpu = bpf_get_smp_processor_id() };
 	struct execution x = { .skb = skb, .cpu = cpu, .in_port = in_port };
 	__u32 zero = 0;
 	bool hit;

@@ -24,8 +24,7 @@
 #include "stats.h"
 
 struct lookup {
-	struct flow_key *key;
-	struct cpu_state *state;
+	struct cpu_state *state; /* the key is in it */
 	const struct datapath *dp;
 	struct mask_array *masks;
 	struct flow *flow; /* the hit */
@@ -101,7 +100,7 @@ static __always_inline bool passes_filter(__u64 filter_place, __u64 hash)
 /* Returns true on a hit. */
 static __always_inline bool try_mask(struct lookup *l, const struct mask *mask)
 {
-	const __u64 *key = (const __u64 *)l->key, *m = (const __u64 *)&mask->key;
+	const __u64 *key = (const __u64 *)&l->state->key, *m = (const __u64 *)&mask->key;
 	struct flow *flow;
 	__u32 *slot;
 	__u64 hash;
@@ -144,7 +143,7 @@ static __always_inline bool walk_masks(struct lookup *l)
 	void *array;
 
 	/* Read back from memory it is any number to the verifier, which would walk what follows once for each class. */
-	l->state->class = packet_class(l->key);
+	l->state->class = packet_class(&l->state->key);
 	class = *(volatile __u32 *)&l->state->class;
 	if (class >= PACKET_CLASSES_END)
 		return false;
@@ -211,8 +210,8 @@ static __always_inline bool try_slot(struct lookup *l, __u32 slot)
 	barrier_var(zero);
 	flow = (void *)flow + (zero >> 32);
 	info = bpf_map_lookup_elem(&mask_info, &id); /* NULL for FLOW_DEAD */
-	if (!info || !same_masked((const __u64 *)l->key, (const __u64 *)&info->mask.key, (const __u64 *)&flow->key,
-				  info->mask.words))
+	if (!info || !same_masked((const __u64 *)&l->state->key, (const __u64 *)&info->mask.key,
+				  (const __u64 *)&flow->key, info->mask.words))
 		return false;
 	l->flow = flow;
 	l->slot = slot;
@@ -229,7 +228,7 @@ static __always_inline bool find_flow(struct lookup *l)
 	bool walked = false;
 
 	if (size) {
-		__u64 hash = cache_hash(l->key);
+		__u64 hash = cache_hash(&l->state->key);
 
 		tag = hash >> 32 | 1;
 		index = l->cpu * CACHE_MAX + (hash & (size - 1));
