@@ -7,7 +7,7 @@ import pathlib
 import re
 
 import packet
-from view import L4_SIZES, View
+from view import EXTENSIONS, L4_SIZES, View
 
 TABLE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/deviations.md"
 
@@ -86,7 +86,12 @@ def set_after_push(case):
 
 
 def mpls_cut(case):
-    return case.view.eth_type in (packet.ETH_MPLS, packet.ETH_MPLS_MC) and case.view.rest < 4
+    return case.view.eth_type in (packet.ETH_MPLS, packet.ETH_MPLS_MC) and not case.view.labels_end()
+
+
+def later_extension(case):
+    view = case.view
+    return view.later and view.eth_type == packet.ETH_IPV6 and view.byte(view.l4) in (*EXTENSIONS, packet.NO_NEXT)
 
 
 def pedit_protocol(case):
@@ -103,7 +108,14 @@ def pedit_protocol(case):
 
 
 def csum_extension(case):
-    return case.view.overrun and any("csum(" in actions for _, actions in case.flows)
+    return (case.view.overrun or packet.AUTH in case.view.extensions) and any("csum(" in actions for _, actions in case.flows)
+
+
+def csum_ihl(case):
+    view = case.view
+    lies = view.eth_type == packet.ETH_IPV4 and view.l4 is not None and (view.l4 < view.l3 + 20 or view.l4 > len(view.data))
+    return any("csum(" in actions and (lies or re.search(r"munge (ip ihl|offset 0|.* at )", actions)) for _, actions in
+               case.flows)
 
 
 # name -> peers, whether a frame is one that the deviation is about
@@ -119,9 +131,11 @@ FRAMES = {
     "snap-control": ({"userspace"}, snap_control),
     "nd-flags": ({"userspace"}, nd_flags),
     "set-after-push": ({"module"}, set_after_push),
+    "later-extension": ({"module"}, later_extension),
     "mpls-cut": ({"module"}, mpls_cut),
     "pedit-protocol": ({"tc"}, pedit_protocol),
     "csum-extension": ({"tc"}, csum_extension),
+    "csum-ihl": ({"tc"}, csum_ihl),
     "runt-tag": ({"userspace"}, runt_tag),
 }
 

@@ -17,6 +17,7 @@ class View:
         self.snap = False
         self.l4 = self.proto = None
         self.later = self.rerouted = self.overrun = False
+        self.extensions = []  # types, in their order
         at = 12
         while self.half(at) in (packet.ETH_VLAN, packet.ETH_8021AD) and len(self.tags) < 2 and at + 4 <= len(data):
             self.tags.append(self.half(at + 2))
@@ -47,7 +48,8 @@ class View:
 
     def read_ipv6(self):
         self.proto, at = self.data[self.l3 + 6], self.l3 + 40
-        while self.proto in EXTENSIONS and at + 8 <= len(self.data):
+        while self.proto in EXTENSIONS and at + 4 <= len(self.data):
+            self.extensions.append(self.proto)
             if self.proto == packet.FRAGMENT and self.half(at + 2) & 0xFFF8:
                 self.later = True
                 break
@@ -60,6 +62,10 @@ class View:
         self.l4 = at
         # A chain that goes on where the frame does not, or that is longer than the frame.
         self.overrun = not self.later and (at > len(self.data) or self.proto in EXTENSIONS)
+
+    def labels_end(self):
+        """Is there an MPLS label that says it is the last?"""
+        return any(self.data[at + 2] & 1 for at in range(self.l3, len(self.data) - 3, 4))
 
     def ip_length(self):
         """What the IP header says of its packet's size; None if there is none."""
