@@ -11,6 +11,7 @@
 #include "flow_bulk.h"
 #include "flow_json.h"
 #include "flow_table.h"
+#include "match_memo.h"
 #include "match_text.h"
 #include "overlap.h"
 #include "port.h"
@@ -27,6 +28,20 @@ struct bulk_run {
 	bool overlap;
 	bool json; /* the file is */
 	struct progress progress;
+	struct match_memo *memo; /* NULL: out of memory, and every text is read anew */
+};
+
+enum {
+	/* So many flows are parsed before the first of them is looked for: what they need of the tables is slow to come. */
+	TASKS = 8,
+};
+
+/* A line, or a flow of JSON, and what it says. */
+struct task {
+	struct bulk_line line;
+	struct flow_json flow;
+	int err; /* it is refused, and why */
+	struct error why;
 };
 
 static int add(struct bulk_run *r, const struct match *match, const struct action_list *list, struct error *e)
@@ -61,39 +76,55 @@ static int apply(struct bulk_run *r, const struct bulk_line *line, const struct 
 }
 
 /* An action text is optional only where Open vSwitch has it so: a flow that is added without one drops. */
-static int run_text(struct bulk_run *r, const struct bulk_line *line, struct error *e)
+static int parse_text(const struct bulk_run *r, struct task *t)
 {
-	struct action_list list;
-	struct match match;
+	const struct bulk_line *line = &t->line;
 	int err;
 
+	t->flow.has_origin = false;
 	if (line->verb == BULK_DELETE && *line->actions)
-		return error_set(e, EINVAL, "delete takes no actions: '%s'", line->actions);
+		return error_set(&t->why, EINVAL, "delete takes no actions: '%s'", line->actions);
 	if (line->verb != BULK_DELETE && !*line->actions)
-		return error_set(e, EINVAL, "actions are missing; 'drop' is the empty list");
-	err = match_parse(line->flow, &r->names, &match, e);
+		return error_set(&t->why, EINVAL, "actions are missing; 'drop' is the empty list");
+	err = match_recall(line->flow, &r->names, r->memo, &t->flow.match, &t->why);
 	if (err)
-		return error_prefix(e, err, "parsing flow key (%s)", strerror(-err));
-	err = actions_parse(line->actions, &r->names, &list, e);
-	if (err)
-		return error_prefix(e, err, "parsing actions (%s)", strerror(-err));
-	return apply(r, line, &match, &list, e);
+		return error_prefix(&t->why, err, "parsing flow key (%s)", strerror(-err));
+	err = actions_parse(line->actions, &r->names, &t->flow.actions, &t->why);
+	return err ? error_prefix(&t->why, err, "parsing actions (%s)", strerror(-err)) : 0;
 }
 
 /* What a dump says can be deleted as it is: its actions are passed over. */
-static int run_json(struct bulk_run *r, const struct bulk_line *line, struct error *e)
+static int parse_json(const struct bulk_run *r, struct task *t)
+{
+	int err = flow_from_json(t->line.json, &r->names, &t->flow, &t->why);
+
+	if (!err && t->line.verb != BULK_DELETE && !t->flow.has_actions)
+		err = error_set(&t->why, EINVAL, "actions are missing; [] is the empty list, which drops");
+	return err;
+}
+
+/* What a flow says depends on no other flow, so it is known before those in front of it are applied. */
+static bool next_task(struct bulk_run *r, struct bulk *b, struct task *t)
+{
+	if (!bulk_next(b, &t->line))
+		return false;
+	t->why.text[0] = '\0'; /* not all of it, for each line */
+	t->err = t->line.json ? parse_json(r, t) : parse_text(r, t);
+	if (!t->err)
+		flow_prefetch(r->dp, &t->flow.match);
+	return true;
+}
+
+static int run_task(struct bulk_run *r, struct task *t)
 {
 	enum flow_origin origin = r->dp->origin;
-	struct flow_json f;
-	int err = flow_from_json(line->json, &r->names, &f, e);
+	int err = t->err;
 
-	if (!err && line->verb != BULK_DELETE && !f.has_actions)
-		err = error_set(e, EINVAL, "actions are missing; [] is the empty list, which drops");
 	if (err)
 		return err;
-	if (f.has_origin && f.origin == FLOW_REACTIVE)
+	if (t->flow.has_origin && t->flow.origin == FLOW_REACTIVE)
 		r->dp->origin = FLOW_REACTIVE;
-	err = apply(r, line, &f.match, &f.actions, e);
+	err = apply(r, &t->line, &t->flow.match, &t->flow.actions, &t->why);
 	r->dp->origin = origin;
 	return err;
 }
@@ -111,27 +142,41 @@ static void report_failure(struct cmd *c, struct bulk_run *r, const struct bulk_
 	emit_close(&c->emit);
 }
 
+static void finish_task(struct cmd *c, struct bulk_run *r, struct task *t)
+{
+	progress_step(&r->progress, t->line.number);
+	if (!run_task(r, t)) {
+		r->done[t->line.verb]++;
+		return;
+	}
+	r->failed++;
+	report_failure(c, r, &t->line, &t->why);
+}
+
+/* In the order of the file, a few flows behind the one that is read. */
+static void run_tasks(struct cmd *c, struct bulk_run *r, struct bulk *b)
+{
+	struct task tasks[TASKS];
+	unsigned long read = 0, done = 0;
+	bool more = true;
+
+	do {
+		more = more && next_task(r, b, &tasks[read % TASKS]);
+		read += more;
+		if (done < read && (!more || read - done == TASKS))
+			finish_task(c, r, &tasks[done++ % TASKS]);
+	} while (more || done < read);
+}
+
 /* Flows first; the masks that came or went are swapped in or out at the end, once a class. */
 static int run_file(struct cmd *c, struct bulk_run *r, struct bulk *b, struct error *e)
 {
-	struct bulk_line line;
 	struct error ignored;
 	int err;
 
 	flow_bulk_begin(r->dp);
 	emit_open_array(&c->emit, "failed");
-	while (bulk_next(b, &line)) {
-		struct error why;
-
-		why.text[0] = '\0'; /* not all of it, for each line */
-		progress_step(&r->progress, line.number);
-		if (!(line.json ? run_json : run_text)(r, &line, &why)) {
-			r->done[line.verb]++;
-			continue;
-		}
-		r->failed++;
-		report_failure(c, r, &line, &why);
-	}
+	run_tasks(c, r, b);
 	emit_close(&c->emit);
 	progress_clear(&r->progress);
 	err = flow_bulk_end(r->dp, e);
@@ -164,7 +209,7 @@ static void expect(struct dp *dp, unsigned long flows)
 static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum bulk_verb verb, struct error *e)
 {
 	struct bulk b = { .verb = verb };
-	struct bulk_run r = { .overlap = c->overlap };
+	struct bulk_run r = { .overlap = c->overlap, .memo = calloc(1, sizeof(*r.memo)) };
 	int err;
 
 	progress_begin(&r.progress, path, c->quiet || c->emit.json);
@@ -190,6 +235,7 @@ static int run_bulk(struct cmd *c, const char *dp_name, const char *path, enum b
 	overlap_end(r.dp);
 	dp_close(&r.dp);
 	bulk_end(&b);
+	free(r.memo);
 	return err;
 }
 

@@ -120,6 +120,13 @@ int flow_bulk_find(struct dp *dp, __u64 hash, __u32 *slot)
 	return -ENOENT;
 }
 
+void flow_bulk_prefetch(const struct dp *dp, __u64 hash)
+{
+	const struct index *index = dp->bulk->index;
+
+	__builtin_prefetch(&index->place[hash & (index->size - 1)], 1);
+}
+
 bool flow_bulk_has_index(const struct dp *dp)
 {
 	return dp->bulk && dp->bulk->index;

@@ -23,6 +23,9 @@ bool flow_bulk_ready(struct dp *dp);
 /* With an index.  The slot of the flow that is filed under the hash, or -ENOENT. */
 int flow_bulk_find(struct dp *dp, __u64 hash, __u32 *slot);
 
+/* With an index: the hash will be looked for. */
+void flow_bulk_prefetch(const struct dp *dp, __u64 hash);
+
 /* With an index, in which the flow's hash is not.  If the map has no room, flows of the queue are deleted again. */
 int flow_bulk_publish(struct dp *dp, __u32 slot, struct error *e);
 

@@ -64,6 +64,18 @@ int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
 	return same_flow(dp_flow(dp, *slot), id, &masked) ? 0 : -ENOENT;
 }
 
+void flow_prefetch(struct dp *dp, const struct match *match)
+{
+	__u32 id;
+
+	if (!flow_bulk_has_index(dp) || !match->present)
+		return;
+	id = flow_bulk_mask(dp, &match->mask);
+	if (id != MASK_NONE)
+		flow_bulk_prefetch(dp, mask_hash(&dp->masks[id].mask, &match->key));
+	overlap_prefetch(dp, &match->key);
+}
+
 /*
  * Files all flows of a mask under a new seed.  The old elements stay until the mask arrays with the new seed are in
  * place, so that no packet misses; a kill at any point leaves both or one, and dp_repair() knows which is right.

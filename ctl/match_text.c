@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "field_text.h"
+#include "match_memo.h"
 
 #define BLANKS " \t\r\n"
 
@@ -16,6 +17,7 @@ struct parser {
 	const struct port_names *names;
 	struct error *e;
 	struct match_text *text;
+	struct match_memo *memo; /* or NULL */
 	int next; /* the attribute that is likely to follow, since most texts have them in the order of the table */
 };
 
@@ -86,6 +88,52 @@ static int attr_parse(struct parser *p, unsigned int depth, struct text *t)
 	return body_parse(p, depth, attr, (struct text){ rest.at + 1, len });
 }
 
+/* An attribute that has been read just now, and is whole. */
+static void remember(const struct parser *p, struct match_memo_key *k)
+{
+	enum attribute attr = p->next - 1;
+	struct match_level zeroes, ones;
+	struct error ignored;
+	struct field_reader r = {
+		.names = p->names, .e = &ignored, .attr = attr, .group = "", &zeroes.key, &zeroes.mask
+	};
+	struct text body = text_from(k->text, strlen(attribute_info(attr)->name) + 1);
+
+	body.len--;
+	if (attribute_info(attr)->why_not || attr == ATTR_ENCAP)
+		return;
+	memset(&zeroes, 0, sizeof(zeroes));
+	memset(&ones, 0xff, sizeof(ones));
+	if (fields_parse(&r, body))
+		return;
+	r.key = &ones.key;
+	r.mask = &ones.mask;
+	if (!fields_parse(&r, body))
+		match_memo_put(k, attr, &zeroes, &ones);
+}
+
+/* As attr_parse(), of the outermost level. */
+static int attr_recall(struct parser *p, struct text *t)
+{
+	struct match_memo_key k = match_memo_key(p->memo, *t);
+	struct match_level *l = &p->text->level[0];
+	const char *begin = t->at;
+	int err;
+
+	if (match_memo_has(&k) && !(l->present & attr_bit(k.entry->attr))) {
+		match_memo_apply(k.entry, l);
+		l->present |= attr_bit(k.entry->attr);
+		p->next = k.entry->attr + 1;
+		*t = text_from(*t, k.text.len);
+		return 0;
+	}
+	err = attr_parse(p, 0, t);
+	/* It ends elsewhere if there are parentheses in it. */
+	if (!err && t->at == begin + k.text.len && match_memo_wants(&k))
+		remember(p, &k);
+	return err;
+}
+
 /* As in Open vSwitch, attributes may be apart by any commas and blanks, or by none. */
 static int attrs_parse(struct parser *p, unsigned int depth, struct text t)
 {
@@ -95,7 +143,7 @@ static int attrs_parse(struct parser *p, unsigned int depth, struct text t)
 		t = text_from(t, text_run(t, TEXT_COMMA | TEXT_BLANK));
 		if (!t.len)
 			return 0;
-		err = attr_parse(p, depth, &t);
+		err = depth ? attr_parse(p, depth, &t) : attr_recall(p, &t);
 		if (err)
 			return err;
 	}
@@ -117,9 +165,10 @@ static int ufid_take(struct text *t, struct match_text *text, struct error *e)
 	return 0;
 }
 
-int match_text_parse(const char *text, const struct port_names *names, struct match_text *m, struct error *e)
+static int text_parse(const char *text, const struct port_names *names, struct match_memo *memo, struct match_text *m,
+		      struct error *e)
 {
-	struct parser p = { .names = names, .e = e, .text = m };
+	struct parser p = { .names = names, .e = e, .text = m, .memo = memo };
 	struct text t = text_of(text);
 	int err;
 
@@ -132,10 +181,21 @@ int match_text_parse(const char *text, const struct port_names *names, struct ma
 	return err;
 }
 
-int match_parse(const char *text, const struct port_names *names, struct match *m, struct error *e)
+int match_text_parse(const char *text, const struct port_names *names, struct match_text *m, struct error *e)
+{
+	return text_parse(text, names, NULL, m, e);
+}
+
+int match_recall(const char *text, const struct port_names *names, struct match_memo *memo, struct match *m,
+		 struct error *e)
 {
 	struct match_text t;
-	int err = match_text_parse(text, names, &t, e);
+	int err = text_parse(text, names, memo, &t, e);
 
 	return err ? err : match_text_check(&t, m, e);
+}
+
+int match_parse(const char *text, const struct port_names *names, struct match *m, struct error *e)
+{
+	return match_recall(text, names, NULL, m, e);
 }

@@ -23,6 +23,7 @@
 #include "net_text.h"
 
 struct error;
+struct match_memo;
 
 struct match_style {
 	bool more; /* all fields that apply, also the wild ones */
@@ -47,6 +48,10 @@ int match_text_check(struct match_text *t, struct match *m, struct error *e);
 
 /* Both steps. */
 int match_parse(const char *text, const struct port_names *names, struct match *m, struct error *e);
+
+/* The same for many texts, which have much in common (match_memo.h). */
+int match_recall(const char *text, const struct port_names *names, struct match_memo *memo, struct match *m,
+		 struct error *e);
 
 /* Refuses, by its name, what this datapath cannot match; for whoever wants to install a flow. */
 int match_supported(const struct match *m, struct error *e);

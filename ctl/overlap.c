@@ -149,6 +149,12 @@ static struct overlap_index *index_of(struct dp *dp)
 	return dp->overlap ? dp->overlap->index : NULL;
 }
 
+void overlap_prefetch(struct dp *dp, const struct flow_key *key)
+{
+	if (index_of(dp))
+		overlap_index_prefetch(dp->overlap->index, key);
+}
+
 void overlap_added(struct dp *dp, __u32 slot)
 {
 	if (index_of(dp) && overlap_index_add(dp->overlap->index, dp, slot))

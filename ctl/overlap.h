@@ -22,6 +22,9 @@ int overlap_check_change(struct dp *dp, __u32 slot, const struct action_list *ac
 void overlap_begin(struct dp *dp);
 void overlap_end(struct dp *dp);
 
+/* A flow with this key will be checked. */
+void overlap_prefetch(struct dp *dp, const struct flow_key *key);
+
 /* What changed in the table, if anybody wants to know. */
 void overlap_added(struct dp *dp, __u32 slot);
 void overlap_removed(struct dp *dp, __u32 slot); /* before its entry changes */

@@ -81,6 +81,13 @@ bool overlap_filter_fits(const struct overlap_filter *f, const struct flow_key *
 	return !memcmp(&common, &f->always, sizeof(common));
 }
 
+/* Both words are in one line. */
+void overlap_filter_prefetch(const struct overlap_filter *f, const struct flow_key *key)
+{
+	if (f->size)
+		__builtin_prefetch(place_of(f, key).word[0], 1);
+}
+
 __u64 overlap_filter_look(const struct overlap_filter *f, const struct flow_key *key, const struct flow_key *mask)
 {
 	struct place p;

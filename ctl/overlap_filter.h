@@ -38,5 +38,7 @@ bool overlap_filter_fits(const struct overlap_filter *f, const struct flow_key *
 /* Of a mask that fits. */
 void overlap_filter_add(struct overlap_filter *f, const struct flow_key *key, __u32 mask_id);
 
+void overlap_filter_prefetch(const struct overlap_filter *f, const struct flow_key *key);
+
 /* The bits of the masks that may have flows which overlap one of this key and mask; the mask need not fit. */
 __u64 overlap_filter_look(const struct overlap_filter *f, const struct flow_key *key, const struct flow_key *mask);

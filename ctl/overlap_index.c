@@ -146,7 +146,7 @@ static struct overlap_set *file_mask(struct overlap_index *x, struct indexed_mas
 static void hash_values(struct overlap_index *x, const struct indexed_mask *m, const struct flow_key *key)
 {
 	/* Most flows have just been checked. */
-	bool checked = !memcmp(key, &x->checked, sizeof(*key));
+	bool checked = m->filing_count && !memcmp(key, &x->checked, sizeof(*key));
 
 	for (__u32 i = 0; i < m->filing_count; i++) {
 		struct overlap_set *set = m->filings[i].set;
@@ -489,6 +489,12 @@ __u32 overlap_index_find(struct overlap_index *x, const struct flow_key *key, co
 		meet_all(x, meetings);
 	list_suspects(x, &q, own);
 	return search_suspects(x, &q);
+}
+
+void overlap_index_prefetch(const struct overlap_index *x, const struct flow_key *key)
+{
+	if (!x->unfit)
+		overlap_filter_prefetch(&x->filter, key);
 }
 
 /* --- the whole ---------------------------------------------------------------------------------------------------- */

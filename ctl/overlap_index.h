@@ -25,6 +25,9 @@ void overlap_index_free(struct overlap_index *index);
 __u32 overlap_index_find(struct overlap_index *index, const struct flow_key *key, const struct flow_key *mask,
 			 __u32 mask_id, const struct flow_action *actions);
 
+/* The key will be looked for: what the filter says of it is on its way from memory. */
+void overlap_index_prefetch(const struct overlap_index *index, const struct flow_key *key);
+
 /* -ENOMEM: the index no longer holds all flows. */
 int overlap_index_add(struct overlap_index *index, struct dp *dp, __u32 slot);
 

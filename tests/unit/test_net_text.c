@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Numbers, addresses and pieces of text. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -110,6 +111,34 @@ static void addresses_read_back(void **state)
 	assert_int_equal(ipv6_parse(text_of("0000:0000:0000:0000:0000:0000:0000:0000:0000:0000"), bytes), -EINVAL);
 }
 
+/* The system's own reader is the judge; most texts are nearly addresses. */
+static void ipv4_addresses_are_what_the_system_takes(void **state)
+{
+	unsigned int seed = 1, taken = 0, i;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		static const char characters[] = "0123456789....x/ -";
+		char text[24];
+		__u8 ours[4], theirs[4];
+		bool right;
+		int len = snprintf(text, sizeof(text), "%u.%u.%u.%u", rand_r(&seed) % 300, rand_r(&seed) % 300,
+				   rand_r(&seed) % 30, rand_r(&seed) % 300);
+
+		if (rand_r(&seed) % 2)
+			text[rand_r(&seed) % len] = characters[rand_r(&seed) % (sizeof(characters) - 1)];
+		if (rand_r(&seed) % 4 == 0)
+			text[rand_r(&seed) % len] = '\0';
+		right = inet_pton(AF_INET, text, theirs) == 1;
+		if ((ipv4_parse(text_of(text), ours) == 0) != right)
+			fail_msg("'%s'", text);
+		if (right)
+			assert_memory_equal(ours, theirs, sizeof(ours));
+		taken += right;
+	}
+	assert_in_range(taken, 10000, 190000);
+}
+
 static void uuids_read_back(void **state)
 {
 	static const char uuid[] = "00112233-4455-6677-8899-aabbccddeeff";
@@ -209,10 +238,15 @@ static void tcp_flags_have_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_fit_or_are_refused),	cmocka_unit_test(a_refusal_names_value_and_range),
-		cmocka_unit_test(addresses_read_back),		cmocka_unit_test(uuids_read_back),
-		cmocka_unit_test(quotes_are_one_short_line),	cmocka_unit_test(parentheses_enclose),
-		cmocka_unit_test(ports_have_numbers_and_names), cmocka_unit_test(tcp_flags_have_names),
+		cmocka_unit_test(numbers_fit_or_are_refused),
+		cmocka_unit_test(a_refusal_names_value_and_range),
+		cmocka_unit_test(addresses_read_back),
+		cmocka_unit_test(uuids_read_back),
+		cmocka_unit_test(ipv4_addresses_are_what_the_system_takes),
+		cmocka_unit_test(quotes_are_one_short_line),
+		cmocka_unit_test(parentheses_enclose),
+		cmocka_unit_test(ports_have_numbers_and_names),
+		cmocka_unit_test(tcp_flags_have_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
