@@ -83,7 +83,10 @@ static __always_inline long keep_l4_sum(struct __sk_buff *skb, const struct head
 	return bpf_l4_csum_replace(skb, h->l4 + sum.offset, c->old, c->new, sum.flags | 2);
 }
 
-/* So many bytes the checksum of an SCTP packet covers: not what pads a short frame.  Of a fragment, what there is. */
+/*
+ * So many bytes the checksum of an SCTP packet covers: not what pads a short frame.  Of a fragment, and of a packet that
+ * is longer than its frame, what there is.
+ */
 static __always_inline __u32 sctp_len(struct __sk_buff *skb, const struct cpu_state *cpu)
 {
 	const struct headers *h = &cpu->headers;
@@ -94,7 +97,7 @@ static __always_inline __u32 sctp_len(struct __sk_buff *skb, const struct cpu_st
 	if (cpu->key.ip_frag != IP_FRAG_NO || !read_u16(skb, h->l3 + (ipv4 ? 2 : 4), &len))
 		return rest;
 	end = h->l3 + bpf_ntohs(len) + (ipv4 ? 0 : 40);
-	return end >= h->l4 + 12U ? end - h->l4 : rest;
+	return end >= h->l4 + 12U && end <= skb->len ? end - h->l4 : rest;
 }
 
 /* The sum of PARTIAL packets is not there yet. */

@@ -192,6 +192,20 @@ static void test_address_before_cut_header(void **state)
 	assert_counted(w, .hit = 3, .mask_hit = 3, .forwarded = 3, .copies = 3);
 }
 
+/* A CRC is over what there is, whatever the IP header says beyond that. */
+static void test_sctp_longer_than_frame(void **state)
+{
+	struct world *w = *state;
+	__u32 slot = any_flow(w);
+	struct frame f = sealed(with_payload(FRAME(eth(ETH_P_IP), ipv4(IPPROTO_SCTP), sctp(1000, 80)), 4));
+	struct frame want = sealed(with_payload(FRAME(eth(ETH_P_IP), ipv4(IPPROTO_SCTP), sctp(1000, 99)), 4));
+
+	give(w, slot, set_half(SET_SCTP_DST, 99, 0xffff));
+	f.byte[ETH_HLEN + 3] += 9;
+	want.byte[ETH_HLEN + 3] += 9;
+	assert_becomes(w, &f, &want);
+}
+
 static void test_other_headers(void **state)
 {
 	struct world *w = *state;
@@ -265,6 +279,7 @@ int main(void)
 		test(test_ipv6_fragments),
 		test(test_cut_headers),
 		test(test_address_before_cut_header),
+		test(test_sctp_longer_than_frame),
 		test(test_other_headers),
 		test(test_snap),
 		test(test_split_frame),
