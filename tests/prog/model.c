@@ -193,21 +193,20 @@ static void set_ipv6_class(__u8 *ip, const struct flow_action *a)
 	ip[1] = (ip[1] & 0x0f) | new << 4;
 }
 
-/* The bytes that SCTP's checksum covers; what the frame does not have any more counts as zeros. */
+/* Of the bytes that SCTP's checksum covers: not what pads a frame, and what there is of one that is cut. */
 static __u32 sctp_crc_of(const struct model *m)
 {
 	static __u8 whole[0x20000];
 	const struct model_headers *h = &m->at;
-	__u32 rest = m->f.len - h->l4, len = rest;
+	__u32 len = m->f.len - h->l4;
 
 	if (!h->fragment) {
 		__u32 end = h->l3 + (h->ipv4 ? get16(m->f.byte + h->l3 + 2) : get16(m->f.byte + h->l3 + 4) + 40);
 
-		if (end >= h->l4 + 12)
+		if (end >= h->l4 + 12 && end <= m->f.len)
 			len = end - h->l4;
 	}
-	memset(whole, 0, len);
-	memcpy(whole, m->f.byte + h->l4, rest < len ? rest : len);
+	memcpy(whole, m->f.byte + h->l4, len);
 	memset(whole + 8, 0, 4);
 	return ~crc32c(whole, len, ~0U);
 }
