@@ -45,6 +45,12 @@ void fuzz_match_reads_back(const struct match *m)
 	json_reads_back(m);
 }
 
+/* What is behind a list's end is of no interest. */
+static bool same_list(const struct action_list *a, const struct action_list *b)
+{
+	return a->count == b->count && !memcmp(a->action, b->action, (a->count + 1) * sizeof(*a->action));
+}
+
 void fuzz_actions_read_back(const struct action_list *l)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -57,9 +63,9 @@ void fuzz_actions_read_back(const struct action_list *l)
 	actions_print(out, l->action, NULL);
 	fclose(out);
 	fuzz_check(!actions_parse(text, NULL, &again, &e), "'%s': %s", text, e.text);
-	fuzz_check(!memcmp(l, &again, sizeof(again)), "'%s'", text);
+	fuzz_check(same_list(l, &again), "'%s'", text);
 	json = actions_json(l->action);
 	fuzz_check(!actions_from_json(json, NULL, &again, &e), "'%s' by JSON: %s", text, e.text);
-	fuzz_check(!memcmp(l, &again, sizeof(again)), "'%s' by JSON", text);
+	fuzz_check(same_list(l, &again), "'%s' by JSON", text);
 	json_decref(json);
 }
