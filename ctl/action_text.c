@@ -157,7 +157,7 @@ int actions_parse(const char *text, const struct port_names *names, struct actio
 
 	actions_clear(l);
 	t = text_from(t, text_span(t, BLANKS));
-	while (t.len && strchr(BLANKS, t.at[t.len - 1]))
+	while (t.len && text_is_blank(t.at[t.len - 1]))
 		t.len--;
 	if (is_drop(t))
 		return 0;

@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "flow_json.h"
+#include "net_text.h"
 #include "util.h"
 
 #define BLANKS	  " \t\r\n"
@@ -17,12 +18,29 @@
 
 #define SAMPLE_SIZE 65536 /* to guess the number of lines from */
 
+static char *skip_blanks(char *at)
+{
+	while (text_is_blank(*at))
+		at++;
+	return at;
+}
+
+/* A blank, or the end.  A flow's text is long and has a space behind it: any other blank is looked for up to there. */
+static char *first_blank(char *at)
+{
+	char *end = strchrnul(at, ' '), *other;
+
+	while ((other = memchr(at, '\t', end - at)) || (other = memchr(at, '\r', end - at)))
+		end = other;
+	return end;
+}
+
 /* Cuts the first word off; what is left has no blanks in front or behind. */
 static char *cut_word(char **rest)
 {
-	char *word = *rest + strspn(*rest, BLANKS), *end = word + strcspn(word, BLANKS);
+	char *word = skip_blanks(*rest), *end = first_blank(word);
 
-	*rest = end + strspn(end, BLANKS);
+	*rest = skip_blanks(end);
 	*end = '\0';
 	return word;
 }
@@ -32,7 +50,7 @@ static int verb_of(const char *word)
 	static const char *const verbs[] = { [BULK_ADD] = "add", [BULK_MODIFY] = "modify", [BULK_DELETE] = "delete" };
 
 	for (int i = BULK_ADD; i <= BULK_DELETE; i++)
-		if (!strcmp(word, verbs[i]))
+		if (*word == *verbs[i] && !strcmp(word, verbs[i]))
 			return i;
 	return -ENOENT;
 }
@@ -117,7 +135,7 @@ static char *cut_line(struct bulk *b)
 	end = end ? end : file_end;
 	while ((c = memchr(line, '\0', end - line)))
 		*c = '?';
-	while (end > line && strchr(BLANKS, end[-1]))
+	while (end > line && text_is_blank(end[-1]))
 		end--;
 	*end = '\0';
 	b->number++;

@@ -40,6 +40,7 @@ enum {
 struct task {
 	struct bulk_line line;
 	struct flow_json flow;
+	__u32 mask_hint;
 	int err; /* it is refused, and why */
 	struct error why;
 };
@@ -111,7 +112,7 @@ static bool next_task(struct bulk_run *r, struct bulk *b, struct task *t)
 	t->why.text[0] = '\0'; /* not all of it, for each line */
 	t->err = t->line.json ? parse_json(r, t) : parse_text(r, t);
 	if (!t->err)
-		flow_prefetch(r->dp, &t->flow.match);
+		t->mask_hint = flow_prefetch(r->dp, &t->flow.match);
 	return true;
 }
 
@@ -124,6 +125,7 @@ static int run_task(struct bulk_run *r, struct task *t)
 		return err;
 	if (t->flow.has_origin && t->flow.origin == FLOW_REACTIVE)
 		r->dp->origin = FLOW_REACTIVE;
+	flow_bulk_hint(r->dp, t->mask_hint);
 	err = apply(r, &t->line, &t->flow.match, &t->flow.actions, &t->why);
 	r->dp->origin = origin;
 	return err;

@@ -20,7 +20,6 @@ enum {
 	SIZE_MIN = 1024,
 	QUEUE = 4096,
 	MASK_HINTS = 1024,
-	RANDOM_BYTES = 4096,
 	PREFETCH = 16, /* words of the filter ahead */
 };
 
@@ -42,8 +41,8 @@ struct flow_bulk {
 	__u32 slot[QUEUE];
 	__u16 mask_hint[MASK_HINTS]; /* mask ids by a hash of the mask: guesses */
 	__u32 last_mask;	     /* that was found, and is mostly asked for again at once */
-	__u8 random[RANDOM_BYTES];
-	__u32 random_left;
+	__u64 ufid[2];		     /* where UFIDs began */
+	__u64 ufids;
 };
 
 void flow_bulk_begin(struct dp *dp)
@@ -151,8 +150,9 @@ int flow_bulk_publish(struct dp *dp, __u32 slot, struct error *e)
 
 	if (b->queued == QUEUE || !filter_has_room(dp, b->queued + 1))
 		err = flow_bulk_flush(dp, e);
-	if (!err)
-		err = filter_reserve(dp, 1, e);
+	/* For all that may come, if any makes it necessary: each time costs a grace period. */
+	if (!err && !filter_has_room(dp, 1))
+		err = filter_rebuild(dp, 1 + dp->expected / 2, e);
 	if (err)
 		return err;
 	if (2 * b->index->used < b->index->size) {
@@ -219,28 +219,39 @@ __u32 flow_bulk_mask(struct dp *dp, const struct flow_key *mask)
 	return id;
 }
 
-/* Early in boot it could block; a signal may cut more than 256 bytes short. */
-static void random_bytes(void *out, size_t size)
+void flow_bulk_hint(struct dp *dp, __u32 mask_id)
 {
-	for (size_t done = 0; done < size;) {
-		ssize_t n = getrandom((char *)out + done, size - done, 0);
-
-		done += n > 0 ? n : 0;
-	}
+	if (dp->bulk && mask_id != MASK_NONE)
+		dp->bulk->last_mask = mask_id;
 }
 
-void flow_bulk_random(struct dp *dp, void *out, size_t size)
+/* Early in boot it could block; never short for so few bytes otherwise (getrandom(2)). */
+static void draw(void *out, size_t size)
+{
+	while (getrandom(out, size, 0) < 0)
+		;
+}
+
+/* One to one, so that numbers which differ stay different; the finish of MurmurHash3. */
+static __u64 scatter(__u64 x)
+{
+	x = (x ^ x >> 33) * 0xff51afd7ed558ccdULL;
+	x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	return x ^ x >> 33;
+}
+
+void flow_bulk_ufid(struct dp *dp, __u8 ufid[16])
 {
 	struct flow_bulk *b = dp->bulk;
+	__u64 half[2];
 
 	if (!b) {
-		random_bytes(out, size);
+		draw(ufid, 16);
 		return;
 	}
-	if (b->random_left < size) {
-		random_bytes(b->random, sizeof(b->random));
-		b->random_left = sizeof(b->random);
-	}
-	b->random_left -= size;
-	memcpy(out, b->random + b->random_left, size);
+	if (!b->ufids++)
+		draw(b->ufid, sizeof(b->ufid));
+	half[0] = scatter(b->ufid[0] + b->ufids);
+	half[1] = scatter(b->ufid[1] + b->ufids);
+	memcpy(ufid, half, sizeof(half));
 }

@@ -35,6 +35,11 @@ int flow_bulk_flush(struct dp *dp, struct error *e);
 /* Hashes of flows change, or flows are published that the index does not learn of.  With an empty queue. */
 void flow_bulk_forget(struct dp *dp);
 
-/* mask_find() in the datapath's masks, and random bytes; both quicker for many flows. */
+/* mask_find() in the datapath's masks, quicker for many flows. */
 __u32 flow_bulk_mask(struct dp *dp, const struct flow_key *mask);
-void flow_bulk_random(struct dp *dp, void *out, size_t size);
+
+/* The mask that the next calls are for is probably this one, or MASK_NONE. */
+void flow_bulk_hint(struct dp *dp, __u32 mask_id);
+
+/* A UFID that no other flow has.  It is no secret, nor need the next one be: for many flows only the first is drawn. */
+void flow_bulk_ufid(struct dp *dp, __u8 ufid[16]);

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "action_check.h"
@@ -25,11 +26,13 @@ static __u64 mask_hash(const struct mask *mask, const struct flow_key *key)
 	return flow_hash((const __u64 *)key, (const __u64 *)&mask->key, mask->words, mask->seed);
 }
 
-static __u64 random_seed(struct dp *dp)
+/* Early in boot it could block; never short for so few bytes otherwise (getrandom(2)). */
+static __u64 random_seed(void)
 {
 	__u64 seed;
 
-	flow_bulk_random(dp, &seed, sizeof(seed));
+	while (getrandom(&seed, sizeof(seed), 0) < 0)
+		;
 	return seed;
 }
 
@@ -45,35 +48,44 @@ static bool same_flow(const struct flow *flow, __u32 mask_id, const struct flow_
 	return flow && flow->mask_id == mask_id && !memcmp(&flow->key, masked, sizeof(*masked));
 }
 
-int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
+/* *mask_id is that of the match's mask, or MASK_NONE, whether there is a flow or not. */
+static int find_with_mask(struct dp *dp, const struct match *match, __u32 *mask_id, __u32 *slot)
 {
 	struct flow_key masked;
-	__u32 id;
 
+	*mask_id = MASK_NONE;
 	if (match->has_ufid && !match->present)
 		return ufid_find(dp, match->ufid, slot);
 	/* What cannot be matched is not installed. */
 	if (match->foreign)
 		return -ENOENT;
-	id = flow_bulk_mask(dp, &match->mask);
-	if (id == MASK_NONE)
+	*mask_id = flow_bulk_mask(dp, &match->mask);
+	if (*mask_id == MASK_NONE)
 		return -ENOENT;
 	key_apply_mask(&masked, &match->key, &match->mask);
-	if (!slot_by_hash(dp, mask_hash(&dp->masks[id].mask, &masked), slot))
+	if (!slot_by_hash(dp, mask_hash(&dp->masks[*mask_id].mask, &masked), slot))
 		return -ENOENT;
-	return same_flow(dp_flow(dp, *slot), id, &masked) ? 0 : -ENOENT;
+	return same_flow(dp_flow(dp, *slot), *mask_id, &masked) ? 0 : -ENOENT;
 }
 
-void flow_prefetch(struct dp *dp, const struct match *match)
+int flow_find(struct dp *dp, const struct match *match, __u32 *slot)
+{
+	__u32 mask_id;
+
+	return find_with_mask(dp, match, &mask_id, slot);
+}
+
+__u32 flow_prefetch(struct dp *dp, const struct match *match)
 {
 	__u32 id;
 
 	if (!flow_bulk_has_index(dp) || !match->present)
-		return;
+		return MASK_NONE;
 	id = flow_bulk_mask(dp, &match->mask);
 	if (id != MASK_NONE)
 		flow_bulk_prefetch(dp, mask_hash(&dp->masks[id].mask, &match->key));
 	overlap_prefetch(dp, &match->key);
+	return id;
 }
 
 /*
@@ -90,7 +102,7 @@ static int reseed_mask(struct dp *dp, struct mask_info *info, struct error *e)
 	err = filter_reserve(dp, info->flows, e);
 	if (err)
 		return err;
-	mask.seed = random_seed(dp);
+	mask.seed = random_seed();
 	for (slot = flow_next(dp, 0); slot != SLOT_NONE; slot = flow_next(dp, slot + 1)) {
 		struct flow *flow = dp_flow(dp, slot);
 		__u64 hash = mask_hash(&mask, &flow->key);
@@ -216,12 +228,12 @@ static int claim_mask(struct dp *dp, const struct flow_key *mask, __u32 *id, str
 {
 	int err;
 
-	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed(dp));
+	*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
 	if (*id == MASK_NONE) {
 		err = dp_reclaim(dp, e);
 		if (err)
 			return err;
-		*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed(dp));
+		*id = mask_claim(dp->masks, MASKS_MAX, mask, random_seed());
 	}
 	if (*id == MASK_NONE)
 		return error_set(e, ENOSPC, "mask table of %s is full", dp->name);
@@ -253,14 +265,13 @@ static int check_reactive(struct dp *dp, __u32 port_no, struct error *e)
 	return 0;
 }
 
-/* The mask's id, made if it is new; the caller counts the flow in with mask_ref(). */
+/* Makes the mask if it is new: *id is MASK_NONE.  The caller counts the flow in with mask_ref(). */
 static int get_mask(struct dp *dp, const struct match *match, __u32 *id, struct error *e)
 {
 	__u32 port_no = match->mask.in_port ? match->key.in_port : PORT_NONE;
 	bool reactive = dp->origin == FLOW_REACTIVE;
 	int err = 0;
 
-	*id = flow_bulk_mask(dp, &match->mask);
 	if (*id != MASK_NONE)
 		return 0;
 	if (mask_count(dp->masks, MASKS_MAX) >= dp->info->max_masks)
@@ -299,7 +310,7 @@ static int write_flow(struct dp *dp, __u32 slot, __u32 mask_id, const struct mat
 	if (match->has_ufid)
 		memcpy(fresh.ufid, match->ufid, sizeof(fresh.ufid));
 	else
-		flow_bulk_random(dp, fresh.ufid, sizeof(fresh.ufid));
+		flow_bulk_ufid(dp, fresh.ufid);
 	fresh.hash = mask_hash(&dp->masks[mask_id].mask, &fresh.key);
 	flow_clear_counts(dp, slot);
 	__atomic_store_n(&flow->mask_id, FLOW_DEAD, __ATOMIC_RELEASE);
@@ -317,7 +328,8 @@ static int publish_flow(struct dp *dp, __u32 slot, struct mask_info *mask, struc
 		__u32 other;
 		int err;
 
-		flow->hash = mask_hash(&mask->mask, &flow->key);
+		if (i)
+			flow->hash = mask_hash(&mask->mask, &flow->key);
 		if (flow_bulk_has_index(dp) && flow_bulk_find(dp, flow->hash, &other))
 			return flow_bulk_publish(dp, slot, e);
 		/* What it collides with has to be in the map to be found there. */
@@ -354,7 +366,7 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 	__u32 slot = SLOT_NONE, other, mask_id = MASK_NONE, classes;
 	int err;
 
-	if (!flow_find(dp, match, &other) || (match->has_ufid && !ufid_find(dp, match->ufid, &other)))
+	if (!find_with_mask(dp, match, &mask_id, &other) || (match->has_ufid && !ufid_find(dp, match->ufid, &other)))
 		return error_set(
 			e, EEXIST,
 			"updating flow table (File exists): a flow with this %s is there already; mod-flow changes its actions",

@@ -26,8 +26,11 @@ int flow_add(struct dp *dp, const struct match *match, const struct action_list 
 /* The slot of the flow with this key and mask, or with this UFID if the match is one; -ENOENT. */
 int flow_find(struct dp *dp, const struct match *match, __u32 *slot);
 
-/* The flow of this match will be looked for or added soon: what decides that is on its way from memory when it returns. */
-void flow_prefetch(struct dp *dp, const struct match *match);
+/*
+ * The flow of this match will be looked for or added soon: what decides that is on its way from memory when it returns.
+ * Returns a hint for flow_bulk_hint().
+ */
+__u32 flow_prefetch(struct dp *dp, const struct match *match);
 
 /* The new list takes over with one store; packets and bytes go on.  -EINVAL as with flow_add(). */
 int flow_set_actions(struct dp *dp, __u32 slot, const struct action_list *actions, struct error *e);

@@ -271,7 +271,13 @@ static void levels_join(const struct rules *r, struct match *m)
 {
 	unsigned int depth;
 
-	for (depth = 0; depth <= r->tags; depth++) {
+	/* As most flows are. */
+	if (r->tags == 0) {
+		m->key = r->t->level[0].key;
+		m->mask = r->t->level[0].mask;
+		m->present = r->t->level[0].present;
+	}
+	for (depth = 0; r->tags && depth <= r->tags; depth++) {
 		struct match_level *l = &r->t->level[depth];
 
 		if (depth < r->tags) {

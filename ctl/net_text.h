@@ -110,6 +110,11 @@ enum {
 
 extern const __u8 text_classes[256];
 
+static inline bool text_is_blank(char c)
+{
+	return text_classes[(unsigned char)c] & TEXT_BLANK;
+}
+
 /* text_span() and text_cspan() of such sets. */
 static inline size_t text_run(struct text t, unsigned int accept)
 {
